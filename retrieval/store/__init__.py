@@ -1,0 +1,1 @@
+"""Where the records live: embedded SurrealDB, the log of changes, and nothing derived."""

@@ -1,0 +1,361 @@
+"""Which records are there, and how do they change?
+
+The only home of SurrealQL beside the schema. Every write is one transaction that also counts the
+records, takes the next ``seq`` and appends what it touched to the ``changes`` log, so a follower of
+that log can never miss a record or see half of a write.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval.records import Entity, Memory, Relation, Vector
+from retrieval.store.changes import Change, Checkpoint, Deleted
+from retrieval.store.recent import Recent
+from retrieval.store.rows import to_record, to_row, vector_row
+from retrieval.store.surreal import Connection
+
+__all__ = ["Counts", "State", "Store", "Table"]
+
+Table = Literal["memories", "entities", "relations"]
+
+_PAGE = 2_000
+"""Records read at a time by scans: decoding is Python, and a page must not hold the lock for long."""
+
+_KINDS: dict[str, type[Memory] | type[Entity] | type[Relation]] = {
+    "memories": Memory,
+    "entities": Entity,
+    "relations": Relation,
+}
+
+_BEGIN = """
+BEGIN;
+LET $state = (UPDATE ONLY meta:state SET seq += 1, memories += $memories, entities += $entities,
+    relations += $relations, memory_rows += $new_memories, entity_rows += $new_entities);
+"""
+_END = """
+CREATE type::record('changes', [$state.seq]) SET touched = $touched RETURN NONE;
+RETURN [$state.seq, $state.memory_rows, $state.entity_rows];
+COMMIT;
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many records there are, kept by the writing transactions (counting a table reads all of it)."""
+
+    memories: int
+    entities: int
+    relations: int
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What the database says of itself.
+
+    ``database`` names this set of records and changes with a reset; ``seq`` is the number of its last
+    change, ``oldest`` the number before the first change still in the log; ``model`` made the vectors.
+    """
+
+    database: str
+    seq: int
+    oldest: int
+    model: str | None
+    dimensions: int | None
+    counts: Counts
+
+    @property
+    def checkpoint(self) -> Checkpoint:
+        return Checkpoint(database=self.database, seq=self.seq)
+
+
+class Store:
+    """The records, in an embedded database."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._db = connection
+        self._recent = Recent()
+
+    @classmethod
+    def open(cls, folder: Path) -> Self:
+        """Open or create the store in ``folder``."""
+        store = cls(Connection.open(folder))
+        store._db.run(
+            """
+            IF (SELECT VALUE database FROM ONLY meta:state) = NONE {
+                UPDATE meta:state SET database = rand::uuid::v4(), seq = 0, oldest = 0, memories = 0,
+                    entities = 0, relations = 0, memory_rows = 0, entity_rows = 0;
+            };
+            """
+        )
+        return store
+
+    def close(self) -> None:
+        self._db.close()
+
+    # What there is
+
+    def state(self) -> State:
+        row = self._db.run("SELECT * FROM ONLY meta:state")[0]
+        return State(
+            database=str(row["database"]),
+            seq=row["seq"],
+            oldest=row["oldest"],
+            model=row.get("model"),
+            dimensions=row.get("dimensions"),
+            counts=Counts(row["memories"], row["entities"], row["relations"]),
+        )
+
+    def memories(self, ids: Sequence[str]) -> dict[str, Memory]:
+        """The memories that exist among ``ids``, in that order."""
+        writes = self._recent.writes
+        known = self._recent.get(ids)
+        read: list[Memory] = self._fetch("memories", [key for key in ids if key not in known], Memory)
+        self._recent.keep(read, writes)
+        known.update((memory.id, memory) for memory in read)
+        return {key: known[key] for key in ids if key in known}
+
+    def entities(self, ids: Sequence[str]) -> dict[str, Entity]:
+        """The entities that exist among ``ids``."""
+        return {entity.id: entity for entity in self._fetch("entities", ids, Entity)}
+
+    def relations_of(
+        self, entity_ids: Sequence[str], *, outgoing: bool, incoming: bool, limit: int
+    ) -> list[Relation]:
+        """Relations that leave (``outgoing``) or reach (``incoming``) any of the entities, oldest first."""
+        rows: dict[str, dict[str, Any]] = {}
+        for wanted, column in ((outgoing, "from_entity"), (incoming, "to_entity")):
+            if wanted:
+                found = self._db.run(
+                    f"SELECT * FROM relations WHERE {column} IN $ids LIMIT $limit",
+                    ids=list(entity_ids),
+                    limit=limit,
+                )[0]
+                rows.update((str(row["id"].id), row) for row in found)
+        relations = [to_record(Relation, row) for row in rows.values()]
+        return sorted(relations, key=lambda relation: (relation.created_at, relation.id))
+
+    def vectors(self, ids: Sequence[str], model: str) -> dict[str, Vector]:
+        """The vectors that ``model`` made for these memories."""
+        if not ids:
+            return {}
+        rows = self._db.run(
+            "SELECT * FROM $ids.map(|$id| type::record('vectors', [$id, $model]))", ids=list(ids), model=model
+        )[0]
+        return {row["id"].id[0]: np.frombuffer(row["values"], dtype="<f4") for row in rows}
+
+    # How it changes
+
+    def create_memories(
+        self, memories: Sequence[Memory], vectors: NDArray[np.float32], model: str
+    ) -> list[Change]:
+        """Store new memories with their vectors; their rows are given here."""
+        count = len(memories)
+        if count == 0:
+            return []
+        seq, next_row, _ = self._write(
+            """
+            INSERT INTO memories $records.map(|$record, $i|
+                object::extend($record, { row: $state.memory_rows - $new_memories + $i })) RETURN NONE;
+            INSERT INTO vectors $vectors RETURN NONE;
+            LET $touched = $records.map(|$record, $i|
+                ['memories', $record.id, $state.memory_rows - $new_memories + $i]);
+            """,
+            memories=count,
+            new_memories=count,
+            records=[to_row(memory) for memory in memories],
+            vectors=[
+                vector_row(memory.id, model, vector)
+                for memory, vector in zip(memories, vectors, strict=True)
+            ],
+        )
+        first = next_row - count
+        created = [replace(memory, row=first + i) for i, memory in enumerate(memories)]
+        for memory in created:
+            self._recent.put(memory)
+        return [Change(seq, memory, vector) for memory, vector in zip(created, vectors, strict=True)]
+
+    def update_memory(self, memory: Memory, vector: Vector | None, model: str) -> Change:
+        """Replace a memory that exists; ``vector`` is None when the content, and so the vector, stays.
+
+        A new content outdates the vectors of every model, also those that a re-embedding has prepared.
+        """
+        seq, _, _ = self._write(
+            """
+            IF (UPDATE ONLY type::record('memories', $id) CONTENT $record) = NONE { THROW 'memory is gone' };
+            IF $vectors {
+                DELETE vectors:[$id, NONE]..=[$id, ..];
+                INSERT INTO vectors $vectors;
+            };
+            LET $touched = [['memories', $id, $row]];
+            """,
+            id=memory.id,
+            row=memory.row,
+            record=to_row(memory, keep_row=True),
+            vectors=[] if vector is None else [vector_row(memory.id, model, vector)],
+        )
+        self._recent.put(memory)
+        if vector is None:
+            vector = self.vectors([memory.id], model).get(memory.id)
+        return Change(seq, memory, vector)
+
+    def delete_memory(self, memory: Memory) -> Change:
+        """Remove a memory and every vector made for it."""
+        seq, _, _ = self._write(
+            """
+            IF array::len(DELETE type::record('memories', $id) RETURN BEFORE) = 0 { THROW 'memory is gone' };
+            DELETE vectors:[$id, NONE]..=[$id, ..];
+            LET $touched = [['memories', $id, $row]];
+            """,
+            memories=-1,
+            id=memory.id,
+            row=memory.row,
+        )
+        self._recent.drop(memory.id)
+        return Change(seq, Deleted("memories", memory.id, memory.row))
+
+    def create_entity(self, entity: Entity) -> Change:
+        """Store a new entity; its row is given here."""
+        seq, _, next_row = self._write(
+            """
+            INSERT INTO entities object::extend($record, { row: $state.entity_rows - 1 }) RETURN NONE;
+            LET $touched = [['entities', $record.id, $state.entity_rows - 1]];
+            """,
+            entities=1,
+            new_entities=1,
+            record=to_row(entity),
+        )
+        return Change(seq, replace(entity, row=next_row - 1))
+
+    def create_relation(self, relation: Relation) -> Change:
+        """Store a new relation; both its entities must exist."""
+        seq, _, _ = self._write(
+            "INSERT INTO relations $record RETURN NONE; LET $touched = [['relations', $record.id, -1]];",
+            relations=1,
+            record=to_row(relation),
+        )
+        return Change(seq, relation)
+
+    def reset(self) -> Counts:
+        """Delete every record, for good; returns how many there were. The database gets a new name."""
+        counts = self.state().counts
+        self._db.run(
+            """
+            BEGIN;
+            DELETE memories; DELETE vectors; DELETE entities; DELETE relations; DELETE changes;
+            UPDATE meta:state SET database = rand::uuid::v4(), seq = 0, oldest = 0, memories = 0,
+                entities = 0, relations = 0, memory_rows = 0, entity_rows = 0;
+            COMMIT;
+            """
+        )
+        self._recent.clear()
+        return counts
+
+    # Models
+
+    def set_model(self, model: str, dimensions: int) -> None:
+        """Say which model's vectors are the live ones, and drop those of every other model."""
+        self._db.run(
+            """
+            BEGIN;
+            UPDATE meta:state SET model = $model, dimensions = $dimensions, database = rand::uuid::v4(),
+                oldest = seq;
+            DELETE changes;
+            DELETE vectors WHERE id[1] != $model;
+            COMMIT;
+            """,
+            model=model,
+            dimensions=dimensions,
+        )
+
+    def add_vectors(self, ids: Sequence[str], vectors: NDArray[np.float32], model: str) -> None:
+        """Keep vectors beside those in use (``reembed``); memories deleted meanwhile are skipped."""
+        self._db.run(
+            """
+            BEGIN;
+            LET $living = (SELECT VALUE record::id(id) FROM $ids.map(|$id| type::record('memories', $id)));
+            INSERT INTO vectors $vectors.filter(|$v| $living CONTAINS $v.id[0])
+                ON DUPLICATE KEY UPDATE values = $input.values RETURN NONE;
+            COMMIT;
+            """,
+            ids=list(ids),
+            vectors=[vector_row(key, model, vector) for key, vector in zip(ids, vectors, strict=True)],
+        )
+
+    # Following
+
+    def scan(self, table: Table) -> Iterator[list[Any]]:
+        """Every record of a table, in pages, by id."""
+        kind = _KINDS[table]
+        last: str | None = None
+        while True:
+            source = table if last is None else f"type::record('{table}', $last>..)"
+            rows = self._db.run(f"SELECT * FROM {source} LIMIT {_PAGE}", last=last)[0]
+            if not rows:
+                return
+            last = str(rows[-1]["id"].id)
+            yield [to_record(kind, row) for row in rows]
+
+    def changes_since(self, seq: int, model: str) -> Iterator[list[Change]]:
+        """The records touched after ``seq`` as they are now, in pages; each page ends at a whole change."""
+        while True:
+            entries = self._db.run("SELECT * FROM changes:[$seq]>.. LIMIT 500", seq=seq)[0]
+            if not entries:
+                return
+            touched: dict[tuple[str, str], tuple[int, int]] = {}
+            for entry in entries:
+                seq = entry["id"].id[0]
+                for table, key, row in entry["touched"]:
+                    touched[table, key] = (seq, row)
+            yield self._current(touched, model)
+
+    def forget_changes(self, up_to: int) -> None:
+        """Drop log entries that every index has taken in."""
+        self._db.run(
+            """
+            BEGIN;
+            DELETE changes:[NONE]..=[$seq];
+            UPDATE meta:state SET oldest = math::max([oldest, $seq]);
+            COMMIT;
+            """,
+            seq=up_to,
+        )
+
+    def _current(self, touched: dict[tuple[str, str], tuple[int, int]], model: str) -> list[Change]:
+        by_table: dict[str, list[str]] = {"memories": [], "entities": [], "relations": []}
+        for table, key in touched:
+            by_table[table].append(key)
+        records: dict[tuple[str, str], Memory | Entity | Relation] = {}
+        for table, kind in _KINDS.items():
+            for record in self._fetch(table, by_table[table], kind):
+                records[table, record.id] = record
+        vectors = self.vectors(by_table["memories"], model)
+        changes = [
+            Change(
+                seq,
+                records.get((table, key)) or Deleted(table, key, row),
+                vectors.get(key) if table == "memories" else None,
+            )
+            for (table, key), (seq, row) in touched.items()
+        ]
+        return sorted(changes, key=lambda change: change.seq)
+
+    def _fetch(self, table: str, ids: Sequence[str], kind: type[Any]) -> list[Any]:
+        if not ids:
+            return []
+        rows = self._db.run(
+            f"SELECT * FROM $ids.map(|$id| type::record('{table}', $id))", ids=list(ids)
+        )[0]
+        return [to_record(kind, row) for row in rows]
+
+    def _write(self, statements: str, **variables: Any) -> tuple[int, int, int]:
+        counters = {"memories": 0, "entities": 0, "relations": 0, "new_memories": 0, "new_entities": 0}
+        results = self._db.run(_BEGIN + statements + _END, **{**counters, **variables})
+        seq, memory_rows, entity_rows = next(
+            result for result in reversed(results) if isinstance(result, list) and len(result) == 3
+        )
+        return seq, memory_rows, entity_rows

@@ -1,0 +1,90 @@
+"""Records, vectors, clocks and encoders for tests, each with sensible defaults."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memory_mcp.settings import Settings
+from retrieval.embedding.encoder import Encoder
+from retrieval.embedding.registry import Hub, ModelSpec
+from retrieval.records import Entity, Memory, Relation, Rows, Vector
+from tests.fakes import HashModel
+
+__all__ = [
+    "MODEL", "NOW", "SPEC", "Clock", "an_encoder", "an_entity", "everything", "a_memory", "a_relation",
+    "some_settings", "unit_vectors",
+]  # fmt: skip
+
+NOW = datetime(2026, 1, 6, 12, tzinfo=UTC)
+
+SPEC = ModelSpec(
+    name="hash64", title="test/hash", dimensions=64, size_mb=0, licence="MIT", source=Hub("test/hash"),
+    description="Hashes words.",
+)  # fmt: skip
+MODEL = SPEC.name
+
+
+class Clock:
+    """A time that stands still until a test moves it."""
+
+    def __init__(self, now: datetime = NOW) -> None:
+        self.now = now
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def advance(self, **span: float) -> datetime:
+        self.now += timedelta(**span)
+        return self.now
+
+
+def a_memory(key: str = "m", **fields: Any) -> Memory:
+    memory = Memory(
+        id=key, row=-1, content=f"about {key}", memory_type="semantic", space="engine", user_id=None,
+        metadata={}, importance=1.0, event_time=NOW, ingestion_time=NOW, updated_at=NOW, valid_from=NOW,
+    )  # fmt: skip
+    return replace(memory, **fields)
+
+
+def an_entity(key: str = "e", **fields: Any) -> Entity:
+    entity = Entity(
+        id=key, row=-1, name=f"Name of {key}", entity_type=None, description=None, space="engine",
+        user_id=None, created_at=NOW,
+    )  # fmt: skip
+    return replace(entity, **fields)
+
+
+def a_relation(key: str, from_entity: str, to_entity: str, **fields: Any) -> Relation:
+    relation = Relation(
+        id=key, from_entity=from_entity, to_entity=to_entity, relation_type="knows", weight=1.0,
+        space="engine", user_id=None, created_at=NOW,
+    )  # fmt: skip
+    return replace(relation, **fields)
+
+
+def unit_vectors(count: int, dimensions: int = SPEC.dimensions, seed: int = 0) -> NDArray[np.float32]:
+    """Random directions; the same for the same arguments."""
+    vectors = np.random.default_rng(seed).standard_normal((count, dimensions)).astype(np.float32)
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), dtype=np.float32)
+
+
+def unit_vector(dimensions: int = SPEC.dimensions, seed: int = 0) -> Vector:
+    return unit_vectors(1, dimensions, seed)[0]
+
+
+def an_encoder(spec: ModelSpec = SPEC, **options: Any) -> Encoder:
+    """An encoder of the fake model, not yet loading."""
+    return Encoder(spec, lambda: HashModel(dimensions=spec.dimensions), **options)
+
+
+def some_settings(data_dir: Path, **fields: Any) -> Settings:
+    return replace(Settings(data_dir=data_dir, model=MODEL), **fields)
+
+
+def everything(rows: Rows) -> NDArray[np.bool_]:
+    """The filter that lets every row through."""
+    return np.ones(len(rows), dtype=np.bool_)
