@@ -1,0 +1,322 @@
+"""Here is a query vector; which memories are near it?
+
+Exact search while there are few vectors, a navigable small-world graph (HNSW) beyond: exact search is
+never wrong and its filters are free, but its cost grows with the collection. Scores are cosines either
+way: what the graph proposes is scored again with the stored vectors.
+"""
+
+import logging
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval.channels.arrays import Arrays, load_arrays, save_arrays
+from retrieval.channels.hnsw import Hnsw
+from retrieval.records import Memory, Ranking, Rows, Scores, Vector
+from retrieval.store.changes import Change, Checkpoint, Deleted
+
+__all__ = ["Dense"]
+
+log = logging.getLogger(__name__)
+
+EXACT_LIMIT = 50_000
+"""Vectors searched exactly. Measured on 2 cores: 0.15 ms at 10k, 2 ms at 50k, where HNSW takes 0.3 ms."""
+
+OVERSAMPLE = 2
+"""HNSW is asked for this many times k, so that a few hidden memories do not force the exact search."""
+
+_BLOCK = 8_192
+"""Vectors a block: the collection grows without copying what is there."""
+
+_BUILD_STEP = 1_024
+"""Vectors added to a graph between two looks at whether to stop, and at most while a search waits."""
+
+Allowed = Callable[[Rows], NDArray[np.bool_]]
+Slots = Mapping[int, int]
+
+
+class Dense:
+    """Unit vectors by row. Not thread-safe: the caller holds one lock around all its indexes."""
+
+    name = "dense"
+
+    def __init__(self, path: Path, dimensions: int, *, exact_limit: int = EXACT_LIMIT) -> None:
+        self._path = path
+        self._dimensions = dimensions
+        self._exact_limit = exact_limit
+        self._checkpoint: Checkpoint | None = None
+        self._start()
+
+    def _start(self) -> None:
+        self._blocks: list[NDArray[np.float32]] = []
+        self._rows: Rows = np.empty(0, dtype=np.int64)
+        """Slot → row, -1 where the slot is free."""
+        self._slots: dict[int, int] = {}
+        self._free: list[int] = []
+        self._used = 0
+        self._hnsw: Hnsw | None = None
+        self._build: _Build | None = None
+
+    @classmethod
+    def open(cls, path: Path, dimensions: int, *, exact_limit: int = EXACT_LIMIT) -> Self:
+        """Load what was saved; vectors that are unreadable, missing or of another width start empty."""
+        dense = cls(path, dimensions, exact_limit=exact_limit)
+        loaded = load_arrays(path)
+        if loaded is None:
+            return dense
+        checkpoint, arrays = loaded
+        if not _are_vectors(arrays, dimensions):
+            log.warning("%s does not hold %dd vectors: built again", path, dimensions)
+            return dense
+        dense._checkpoint = checkpoint
+        dense._extend(arrays["rows"], arrays["vectors"])
+        if "hnsw" in arrays:
+            seq, checksum = arrays["hnsw"].tolist()
+            dense._hnsw = Hnsw.load(dense._hnsw_path(seq), dimensions, checksum)
+        dense._build_if_large()
+        return dense
+
+    @property
+    def checkpoint(self) -> Checkpoint | None:
+        return self._checkpoint
+
+    def __len__(self) -> int:
+        return len(self._slots)
+
+    def apply(self, changes: Sequence[Change]) -> None:
+        for change in changes:
+            record = change.record
+            if isinstance(record, Memory) and change.vector is not None:
+                self._put(record.row, change.vector)
+            elif isinstance(record, Memory | Deleted) and (
+                isinstance(record, Memory) or record.table == "memories"
+            ):
+                self._drop(record.row)
+
+    def save(self, checkpoint: Checkpoint) -> None:
+        self._adopt()
+        rows = self._rows[: self._used]
+        living = np.flatnonzero(rows >= 0)
+        arrays: Arrays = {"rows": rows[living], "vectors": self._gather(living)}
+        if self._hnsw is not None:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            checksum = self._hnsw.save(self._hnsw_path(checkpoint.seq))
+            arrays["hnsw"] = np.array([checkpoint.seq, checksum], dtype=np.int64)
+        save_arrays(self._path, checkpoint, arrays)
+        self._checkpoint = checkpoint
+        for old in self._path.parent.glob(f"{self._path.stem}.*.hnsw"):
+            if self._hnsw is None or old != self._hnsw_path(checkpoint.seq):
+                old.unlink()
+
+    def clear(self) -> None:
+        self.close()
+        self._path.unlink(missing_ok=True)
+        self._start()
+        self._checkpoint = None
+
+    def close(self) -> None:
+        """Stop a graph under construction; nothing else is held open."""
+        if self._build is not None:
+            self._build.stop()
+
+    def _hnsw_path(self, seq: int) -> Path:
+        return self._path.with_name(f"{self._path.stem}.{seq}.hnsw")
+
+    # Search
+
+    def search(self, query: Vector, k: int, allowed: Allowed) -> Ranking:
+        """The ``k`` nearest allowed memories, by cosine; equal scores go to the lower row."""
+        if k <= 0 or not self._slots:
+            return Ranking()
+        self._adopt()
+        if self._hnsw is not None:
+            found = self._search_graph(query, k, allowed)
+            if found is not None:
+                return found
+        return self._search_exactly(query, k, allowed)
+
+    def score(self, query: Vector, rows: Rows) -> Scores:
+        """The cosine of each row; NaN for rows without a vector."""
+        scores = np.full(len(rows), np.nan)
+        slots = np.fromiter((self._slots.get(row, -1) for row in rows.tolist()), np.int64, len(rows))
+        known = slots >= 0
+        if known.any():
+            scores[known] = self._gather(slots[known]) @ query
+        return scores
+
+    def _search_exactly(self, query: Vector, k: int, allowed: Allowed) -> Ranking:
+        scores = np.empty(self._used, dtype=np.float32)
+        for i, block in enumerate(self._blocks):
+            part = scores[i * _BLOCK : (i + 1) * _BLOCK]
+            np.matmul(block[: len(part)], query, out=part)
+        rows = self._rows[: self._used]
+        slots = np.empty(0, dtype=np.int64)
+        if len(rows) > 4 * OVERSAMPLE * k:
+            # The best few first: where k of them are allowed, no other belongs to the best k.
+            slots = _allowed_slots(_best(scores, OVERSAMPLE * k), rows, allowed)
+        if len(slots) < k:
+            slots = _allowed_slots(np.arange(len(rows)), rows, allowed)
+            slots = slots[_best(scores[slots], k)]
+        return _ranked(rows[slots], scores[slots].astype(np.float64), k)
+
+    def _search_graph(self, query: Vector, k: int, allowed: Allowed) -> Ranking | None:
+        assert self._hnsw is not None
+        rows = self._hnsw.search(query, k * OVERSAMPLE)
+        rows = rows[allowed(rows)]
+        if len(rows) < min(k, len(self._slots)):
+            return None  # too much of the neighbourhood is hidden from this caller
+        return _ranked(rows, self.score(query, rows), k)
+
+    # Keeping
+
+    def _put(self, row: int, vector: Vector) -> None:
+        slot = self._slots.get(row)
+        if slot is None:
+            slot = self._free.pop() if self._free else self._new_slot()
+            self._slots[row] = slot
+            self._rows[slot] = row
+        self._blocks[slot // _BLOCK][slot % _BLOCK] = vector
+        self._keep_graph(row)
+
+    def _drop(self, row: int) -> None:
+        slot = self._slots.pop(row, None)
+        if slot is None:
+            return
+        self._rows[slot] = -1
+        self._blocks[slot // _BLOCK][slot % _BLOCK] = 0
+        self._free.append(slot)
+        self._keep_graph(row)
+
+    def _keep_graph(self, row: int) -> None:
+        """Bring the graph up to date for one row, now or when its construction is done."""
+        if self._build is not None:
+            self._build.touched.add(row)
+        elif self._hnsw is not None:
+            _refresh(self._hnsw, [row], self._slots, self._blocks)
+        else:
+            self._build_if_large()
+
+    def _build_if_large(self) -> None:
+        if self._hnsw is None and len(self._slots) > self._exact_limit:
+            self._build = _Build(Hnsw(self._dimensions), list(self._slots), self._slots, self._blocks)
+
+    def _adopt(self) -> None:
+        """Take over a graph whose construction has finished, with what changed meanwhile.
+
+        If that is much (a bulk load goes on while the graph is built), the construction takes it up first.
+        """
+        if self._build is not None and (hnsw := self._build.result()) is not None:
+            touched = list(self._build.touched)
+            if len(touched) > _BUILD_STEP:
+                self._build = _Build(hnsw, touched, self._slots, self._blocks)
+            else:
+                _refresh(hnsw, touched, self._slots, self._blocks)
+                self._hnsw, self._build = hnsw, None
+
+    def _new_slot(self) -> int:
+        slot = self._used
+        if slot == len(self._blocks) * _BLOCK:
+            self._blocks.append(np.zeros((_BLOCK, self._dimensions), dtype=np.float32))
+            self._rows = np.concatenate([self._rows, np.full(_BLOCK, -1, dtype=np.int64)])
+        self._used += 1
+        return slot
+
+    def _extend(self, rows: Rows, vectors: NDArray[np.float32]) -> None:
+        for start in range(0, len(rows), _BLOCK):
+            block = np.zeros((_BLOCK, self._dimensions), dtype=np.float32)
+            part = vectors[start : start + _BLOCK]
+            block[: len(part)] = part
+            self._blocks.append(block)
+        self._rows = np.full(len(self._blocks) * _BLOCK, -1, dtype=np.int64)
+        self._rows[: len(rows)] = rows
+        self._used = len(rows)
+        self._slots = {row: slot for slot, row in enumerate(rows.tolist())}
+
+    def _gather(self, slots: NDArray[np.int64]) -> NDArray[np.float32]:
+        out = np.empty((len(slots), self._dimensions), dtype=np.float32)
+        block = slots // _BLOCK
+        for i in np.flatnonzero(np.bincount(block)).tolist():
+            inside = np.flatnonzero(block == i)
+            out[inside] = self._blocks[i][slots[inside] - i * _BLOCK]
+        return out
+
+
+class _Build:
+    """The construction of a graph in the background; exact search serves meanwhile.
+
+    It reads slots and blocks while they change: a row that does is in ``touched`` and is added again at the end.
+    """
+
+    def __init__(
+        self, hnsw: Hnsw, rows: Sequence[int], slots: Slots, blocks: Sequence[NDArray[np.float32]]
+    ) -> None:
+        self.touched: set[int] = set()
+        self._hnsw: Hnsw | None = None
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(
+            target=self._run, args=(hnsw, rows, slots, blocks), name="hnsw-build", daemon=True
+        )
+        self._thread.start()
+
+    def _run(
+        self, hnsw: Hnsw, rows: Sequence[int], slots: Slots, blocks: Sequence[NDArray[np.float32]]
+    ) -> None:
+        for start in range(0, len(rows), _BUILD_STEP):
+            if self._stopped.is_set():
+                return
+            _refresh(hnsw, rows[start : start + _BUILD_STEP], slots, blocks)
+        self._hnsw = hnsw
+
+    def result(self) -> Hnsw | None:
+        return None if self._thread.is_alive() else self._hnsw
+
+    def wait(self) -> None:
+        self._thread.join()
+
+    def stop(self) -> None:
+        self._stopped.set()
+        self._thread.join()
+
+
+def _refresh(hnsw: Hnsw, rows: Sequence[int], slots: Slots, blocks: Sequence[NDArray[np.float32]]) -> None:
+    """Make the graph say of these rows what the vectors say."""
+    for row in rows:
+        if row in hnsw:
+            hnsw.remove(row)
+    living = [(row, slot) for row in rows if (slot := slots.get(row)) is not None]
+    if living:
+        vectors = np.stack([blocks[slot // _BLOCK][slot % _BLOCK] for _, slot in living])
+        hnsw.add(np.array([row for row, _ in living], dtype=np.int64), vectors)
+
+
+def _are_vectors(arrays: Arrays, dimensions: int) -> bool:
+    if "rows" not in arrays or "vectors" not in arrays:
+        return False
+    rows, vectors = arrays["rows"], arrays["vectors"]
+    return (
+        (rows.dtype, vectors.dtype) == (np.int64, np.float32)
+        and rows.ndim == 1
+        and vectors.shape == (len(rows), dimensions)
+    )
+
+
+def _best(scores: NDArray[np.float32], k: int) -> NDArray[np.int64]:
+    """The places of the ``k`` best, and of all that equal the last of them."""
+    if len(scores) <= k:
+        return np.arange(len(scores))
+    return np.flatnonzero(scores >= np.partition(scores, len(scores) - k)[len(scores) - k])
+
+
+def _allowed_slots(slots: NDArray[np.int64], rows: Rows, allowed: Allowed) -> NDArray[np.int64]:
+    """Those of ``slots`` that hold a memory which may be seen."""
+    slots = slots[rows[slots] >= 0]
+    return slots[allowed(rows[slots])]
+
+
+def _ranked(rows: Rows, scores: Scores, k: int) -> Ranking:
+    order = np.lexsort((rows, -scores))[:k]
+    return Ranking(rows[order], scores[order])
