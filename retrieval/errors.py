@@ -149,7 +149,7 @@ class ModelMismatch(StoreError):
 
     def __init__(self, old: str, new: str) -> None:
         super().__init__(
-            f"Model mismatch: the vectors in the database were made by {old}, the configured model is {new}.\n"
+            f"Model mismatch: the database has vectors of {old}, the configured model is {new}.\n"
             + _ways_out(old, new)
         )
 

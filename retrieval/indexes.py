@@ -118,7 +118,9 @@ class Indexes:
         """Make every index current; returns early when ``close`` is called meanwhile."""
         state = self._store.state()
         stale = [index for index in self._followers() if not _usable(index.checkpoint, state)]
-        current = [index.checkpoint.seq for index in self._followers() if index not in stale and index.checkpoint]
+        current = [
+            index.checkpoint.seq for index in self._followers() if index not in stale and index.checkpoint
+        ]
         self._saved = min(current, default=state.seq)
         if stale:
             self._rebuild(stale)
@@ -204,7 +206,7 @@ class Indexes:
             self._seq = changes[-1].seq
 
     def _save(self, checkpoint: Checkpoint) -> None:
-        """Write all indexes to disk. If that fails, the log still has what they lack, and it is tried again."""
+        """Write all indexes to disk. If that fails, the log has what they lack, and it is tried again."""
         try:
             for follower in self._followers():
                 follower.save(checkpoint)

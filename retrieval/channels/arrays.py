@@ -1,9 +1,9 @@
 """How do the arrays of an index survive on disk, and how do we know that they did?
 
 One file an index: a line of JSON, after its own checksum, that says which change the arrays cover, their
-types and checksums, then the arrays. It is written beside the old one, flushed and put in its place in one step, so a reader
-finds the old file or the new one. Anything that does not match its description is treated as missing:
-indexes can be built again, wrong ones would lie.
+types and checksums, then the arrays. It is written beside the old one, flushed and put in its place in one
+step, so a reader finds the old file or the new one. Anything that does not match its description is treated
+as missing: indexes can be built again, wrong ones would lie.
 """
 
 import json
@@ -30,7 +30,7 @@ _FORMAT = "memory-mcp arrays 2"
 
 
 def save_arrays(path: Path, checkpoint: Checkpoint, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write arrays and the checkpoint they belong to: both are on disk afterwards, or the old ones still are."""
+    """Write arrays and the checkpoint they belong to: afterwards both are on disk, or the old ones are."""
     contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     header = {
         "format": _FORMAT,

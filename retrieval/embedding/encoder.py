@@ -29,6 +29,9 @@ BULK = 64
 """Passages in one call from which on their vectors are not cached: indexing a project would push out every
 query, and its chunks do not come back soon."""
 
+CLOSE_SECONDS = 5.0
+"""How long ``close`` waits for a load under way: the bundled model takes 0.2 s, a download minutes."""
+
 logger = logging.getLogger(__name__)
 
 
@@ -78,6 +81,7 @@ class Encoder:
         self._load = load
         self._wait_seconds = wait_seconds
         self._cache = VectorCache(cache_size)
+        self._loader: Thread | None = None
         self._lock = Lock()  # guards the four below
         self._started = False
         self._closed = False
@@ -104,7 +108,8 @@ class Encoder:
             if self._started or self._closed:
                 return
             self._started = True
-        Thread(target=self._load_model, name=f"load-{self.spec.name}", daemon=True).start()
+            self._loader = Thread(target=self._load_model, name=f"load-{self.spec.name}", daemon=True)
+            self._loader.start()
 
     def wait(self, timeout: float) -> EncoderState:
         """Wait until the model is ready or failed, but no longer than this; starts the load if nobody did."""
@@ -144,13 +149,17 @@ class Encoder:
         return vectors
 
     def close(self) -> None:
-        """Let go of the model. A load under way ends by itself and its result is dropped."""
+        """Let go of the model. A load under way is waited for, a while: its result is dropped, but an
+        interpreter that ends while the runtime is being loaded is aborted by it.
+        """
         with self._lock:
             self._closed = True
             self._model = None
             self._state = Failed("the encoder was closed")
         self._settled.set()
         self._cache.clear()
+        if self._loader is not None:
+            self._loader.join(CLOSE_SECONDS)
 
     def _ready_model(self) -> Model:
         model = self._model

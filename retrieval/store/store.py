@@ -169,8 +169,7 @@ class Store:
             new_memories=count,
             records=[to_row(memory) for memory in memories],
             vectors=[
-                vector_row(memory.id, model, vector)
-                for memory, vector in zip(memories, vectors, strict=True)
+                vector_row(memory.id, model, vector) for memory, vector in zip(memories, vectors, strict=True)
             ],
         )
         first = next_row - count
@@ -347,9 +346,7 @@ class Store:
     def _fetch(self, table: str, ids: Sequence[str], kind: type[Any]) -> list[Any]:
         if not ids:
             return []
-        rows = self._db.run(
-            f"SELECT * FROM $ids.map(|$id| type::record('{table}', $id))", ids=list(ids)
-        )[0]
+        rows = self._db.run(f"SELECT * FROM $ids.map(|$id| type::record('{table}', $id))", ids=list(ids))[0]
         return [to_record(kind, row) for row in rows]
 
     def _write(self, statements: str, **variables: Any) -> tuple[int, int, int]:

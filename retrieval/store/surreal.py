@@ -47,7 +47,9 @@ class Connection:
         from surrealdb.errors import SurrealError
 
         if "?" in str(folder):  # the client would read the rest as options, and open another folder
-            raise StoreError(f"The database cannot live in {folder}: its path has a '?'. Choose another --data-dir.")
+            raise StoreError(
+                f"The database cannot live in {folder}: its path has a '?'. Choose another --data-dir."
+            )
         folder.mkdir(parents=True, exist_ok=True)
         try:
             client = Surreal(f"surrealkv://{folder}?sync=every")

@@ -1,0 +1,1 @@
+"""What every dialect and the command line stand on: memories, knowledge, questions, status."""

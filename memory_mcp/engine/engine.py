@@ -1,0 +1,144 @@
+"""Where is everything wired together?
+
+``open_engine`` is the one place. It returns at once after the database is open: the model loads and the
+indexes catch up in the background, and whoever needs them waits for them, a bounded while.
+"""
+
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import memory_mcp
+from memory_mcp.engine import about
+from memory_mcp.engine.knowledge import Knowledge
+from memory_mcp.engine.memories import Memories
+from memory_mcp.engine.questions import Questions
+from memory_mcp.owner.lock import FolderLock
+from memory_mcp.settings import Settings
+from retrieval.embedding.cache import CacheStats
+from retrieval.embedding.encoder import Encoder, EncoderState, open_encoder
+from retrieval.embedding.registry import find_model
+from retrieval.indexes import Indexes, Progress
+from retrieval.records import Scope
+from retrieval.store.store import Counts, Store
+
+__all__ = ["Engine", "Status", "open_engine"]
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """How the engine is doing."""
+
+    version: str
+    counts: Counts
+    encoder: EncoderState
+    model: str
+    dimensions: int
+    cache: CacheStats
+    database_dimensions: int
+    rebuilding: Progress | None
+
+
+class Engine:
+    """The memory of one data directory, seen through one scope."""
+
+    def __init__(
+        self,
+        store: Store,
+        indexes: Indexes,
+        encoder: Encoder,
+        settings: Settings,
+        now: Callable[[], datetime],
+    ) -> None:
+        scope = Scope(settings.space, settings.user_id)
+        self.memories = Memories(store, indexes, encoder, scope, timeout=settings.timeout, now=now)
+        self.knowledge = Knowledge(store, indexes, self.memories, scope, now)
+        self.questions = Questions(indexes, encoder, self.memories, scope, now)
+        self._store = store
+        self._indexes = indexes
+        self._encoder = encoder
+        self._lock: FolderLock | None = None
+        self._catching_up = threading.Thread(target=indexes.catch_up, name="catch-up", daemon=True)
+
+    def start(self) -> None:
+        """Begin to load the model and to bring the indexes up to date, in the background."""
+        self._encoder.start()
+        self._catching_up.start()
+
+    def wait(self, seconds: float) -> None:
+        """Give the model and the indexes up to this long, each, to be ready."""
+        self._encoder.wait(seconds)
+        self._indexes.wait(seconds)
+
+    def status(self) -> Status:
+        state = self._store.state()
+        return Status(
+            version=memory_mcp.__version__,
+            counts=state.counts,
+            encoder=self._encoder.state,
+            model=self._encoder.spec.name,
+            dimensions=self._encoder.dimensions,
+            cache=self._encoder.cache_stats,
+            database_dimensions=state.dimensions or self._encoder.dimensions,
+            rebuilding=self._indexes.progress,
+        )
+
+    def reset(self) -> Counts:
+        """Delete everything, for good; returns how much there was."""
+        self.memories.wait()
+        deleted: list[Counts] = []
+        self._indexes.reset(lambda: deleted.append(self._store.reset()))
+        return deleted[0]
+
+    def own(self, lock: FolderLock) -> None:
+        """Keep the claim on the data directory until ``close``."""
+        self._lock = lock
+
+    def close(self) -> None:
+        """Save the indexes, close the database, give the folder up."""
+        self._indexes.close()
+        if self._catching_up.is_alive():
+            self._catching_up.join()
+        self._encoder.close()
+        self._store.close()
+        if self._lock is not None:
+            self._lock.release()
+
+
+def open_engine(
+    settings: Settings,
+    *,
+    encoder: Encoder | None = None,
+    lock: FolderLock | None = None,
+    now: Callable[[], datetime] = lambda: datetime.now(UTC),
+) -> Engine:
+    """Open the data directory, or raise: locked, from a newer version, or embedded with another model."""
+    spec = encoder.spec if encoder is not None else find_model(settings.model)
+    lock = lock or FolderLock.acquire(settings.data_dir)
+    try:
+        about.check(settings.data_dir, spec)
+        store = Store.open(settings.database_dir)
+        try:
+            about.agree(settings.data_dir, store, spec)
+            indexes = Indexes.open(store, settings.index_dir, spec.name, spec.dimensions)
+        except BaseException:
+            store.close()
+            raise
+    except BaseException:
+        lock.release()
+        raise
+    encoder = encoder or open_encoder(
+        spec,
+        cache_dir=settings.model_dir,
+        cache_size=settings.cache_size,
+        batch_size=settings.batch_size,
+        wait_seconds=settings.timeout,
+    )
+    engine = Engine(store, indexes, encoder, settings, now)
+    engine.own(lock)
+    engine.start()
+    return engine

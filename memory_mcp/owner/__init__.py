@@ -1,0 +1,1 @@
+"""Whose data directory is it?"""
