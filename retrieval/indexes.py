@@ -7,7 +7,8 @@ from the records. Meanwhile writes go on: they are in the log.
 
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -16,7 +17,8 @@ from retrieval.catalog import Catalog
 from retrieval.channels.dense import Dense
 from retrieval.channels.graph import Graph
 from retrieval.channels.lexical import Lexical
-from retrieval.records import Rows, Scope
+from retrieval.errors import IndexesNotReady, MemoryServerError
+from retrieval.records import Memory, Scope
 from retrieval.store.changes import Change, Checkpoint, Follower
 from retrieval.store.store import State, Store, Table
 
@@ -68,6 +70,10 @@ class Indexes:
         self._stopping = threading.Event()
         self._seq = 0
         self._saved = 0
+        self.failed: str | None = None
+        """Why the indexes could not be built, if so: searching will not work until the next start."""
+        self.version = 0
+        """Grows whenever an index changes; what was read from them at another version may be outdated."""
         self._progress: Progress | None = None
         self._repair: threading.Thread | None = None
 
@@ -91,7 +97,24 @@ class Indexes:
 
     def wait(self, seconds: float) -> bool:
         """Wait until the indexes are current; False if they are still not."""
-        return self._live.wait(seconds)
+        return self._live.wait(0 if self.failed else seconds)
+
+    @contextmanager
+    def current(self) -> Iterator[None]:
+        """Hold the lock on indexes that are current, or raise: one may have been cleared meanwhile."""
+        with self.lock:
+            if not self._live.is_set():
+                raise IndexesNotReady(self._progress.percent if self._progress else 0.0)
+            yield
+
+    def bring_up(self) -> None:
+        """``catch_up`` for a thread of its own: what goes wrong is kept in ``failed``, for whoever waits."""
+        try:
+            self.catch_up()
+        except (*_TROUBLE, MemoryServerError) as error:
+            if not self._stopping.is_set():
+                log.exception("the indexes could not be built")
+                self.failed = str(error) or type(error).__name__
 
     def commit(self, write: Callable[[], Sequence[Change]]) -> Sequence[Change]:
         """Run a write to the store, then let the indexes take it in, as one step for all other writers.
@@ -108,6 +131,7 @@ class Indexes:
         """Empty the store and the indexes as one step."""
         with self.lock:
             wipe()
+            self.version += 1
             for follower in self._followers():
                 follower.clear()
             checkpoint = self._store.state().checkpoint
@@ -150,10 +174,12 @@ class Indexes:
         # The graph last: it asks the lexical index which memories mention a new entity.
         return (self.catalog, self.dense, self.lexical, self.graph)
 
-    def _mentions(self, name: str, scope: Scope) -> Rows:
-        return self.lexical.containing(name, scope, _MENTIONS)
+    def _mentions(self, name: str, scope: Scope) -> list[Memory]:
+        rows = self.lexical.containing(name, scope, _MENTIONS)
+        return list(self._store.memories(self.catalog.ids(rows)).values())
 
     def _take_in(self, changes: Sequence[Change]) -> None:
+        self.version += 1
         for follower in self._followers():
             try:
                 follower.apply(changes)
@@ -161,12 +187,15 @@ class Indexes:
                 log.exception("the %s index could not follow a write; it will be built again", follower.name)
                 follower.clear()
                 self._live.clear()
-                self._repair = threading.Thread(target=self.catch_up, name="repair", daemon=True)
+                self._repair = threading.Thread(target=self.bring_up, name="repair", daemon=True)
                 self._repair.start()
                 return
         self._seq = changes[-1].seq
-        if self._seq - self._saved > max(_SAVE_AFTER, _SAVE_SHARE * self._store.state().counts.memories):
-            self._save(self._store.state().checkpoint)
+        behind = self._seq - self._saved
+        if behind > _SAVE_AFTER:
+            state = self._store.state()
+            if behind > _SAVE_SHARE * state.counts.memories:
+                self._save(state.checkpoint)
 
     def _rebuild(self, stale: Sequence[Follower]) -> None:
         state = self._store.state()
@@ -190,6 +219,7 @@ class Indexes:
                 with self.lock:
                     if self._stopping.is_set():
                         return
+                    self.version += 1
                     for follower in stale:
                         follower.apply(changes)
                 done += len(page)
@@ -201,6 +231,7 @@ class Indexes:
             with self.lock:
                 if self._stopping.is_set():
                     return
+                self.version += 1
                 for follower in self._followers():
                     follower.apply(changes)
             self._seq = changes[-1].seq

@@ -13,11 +13,12 @@ from datetime import datetime
 import numpy as np
 from numpy.typing import NDArray
 
+from retrieval.channels.graph_walk import Part
 from retrieval.fusion import Weights, fuse
 from retrieval.indexes import Indexes
 from retrieval.records import Ranking, Rows, Scope, Scores, Vector
 
-__all__ = ["Hit", "Recalled", "recall", "search_vectors", "search_words"]
+__all__ = ["Hit", "Reading", "Recalled", "read", "recall", "search_vectors", "search_words"]
 
 POOL = 100
 """Candidates a channel proposes."""
@@ -45,33 +46,69 @@ class Recalled:
     subgraph_nodes: int
 
 
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a question says without its vector: the memories that have its words, and the part of the graph
+    around them and around what it names.
+
+    Embedding takes longer than this and leaves the interpreter free, so a caller reads the question
+    meanwhile, in another thread. ``version`` tells whether the indexes are still the same afterwards.
+    """
+
+    lexical: Ranking
+    part: Part | None
+    version: int
+
+
 def search_vectors(indexes: Indexes, query: Vector, k: int, scope: Scope, at: datetime) -> list[Hit]:
     """The nearest memories by cosine."""
-    with indexes.lock:
+    with indexes.current():
         ranking = indexes.dense.search(query, k, _allowed(indexes, scope, at))
         return _hits(indexes, ranking)
 
 
 def search_words(indexes: Indexes, query: str, k: int, scope: Scope, at: datetime) -> list[Hit]:
     """The best memories by BM25."""
-    with indexes.lock:
+    with indexes.current():
         ranking = indexes.lexical.search(query, k, scope, _allowed(indexes, scope, at))
         return _hits(indexes, ranking)
 
 
-def recall(
-    indexes: Indexes, query: str, vector: Vector | None, k: int, scope: Scope, at: datetime, weights: Weights
-) -> Recalled:
-    """The best memories by all channels; ``vector`` is None when only words and graph are weighted."""
-    with indexes.lock:
+def read(indexes: Indexes, query: str, scope: Scope, at: datetime, weights: Weights) -> Reading:
+    """What a question says without its vector; as long as nothing is written, ``recall`` can use it."""
+    with indexes.current():
         allowed = _allowed(indexes, scope, at)
-        dense = Ranking() if vector is None else indexes.dense.search(vector, POOL, allowed)
         lexical = Ranking()
         if weights.bm25 > 0 or weights.ppr > 0:
             lexical = indexes.lexical.search(query, POOL, scope, allowed)
+        part = None
+        if weights.ppr > 0:
+            part = indexes.graph.choose(query, scope, _seeds(Ranking(), lexical), allowed)
+        return Reading(lexical, part, indexes.version)
+
+
+def recall(
+    indexes: Indexes,
+    query: str,
+    vector: Vector | None,
+    k: int,
+    scope: Scope,
+    at: datetime,
+    weights: Weights,
+    reading: Reading | None = None,
+) -> Recalled:
+    """The best memories by all channels; ``vector`` is None when only words and graph are weighted."""
+    with indexes.current():
+        if reading is None or reading.version != indexes.version:
+            reading = read(indexes, query, scope, at, weights)
+        lexical = reading.lexical
+        allowed = _allowed(indexes, scope, at)
+        dense = Ranking() if vector is None else indexes.dense.search(vector, POOL, allowed)
         graph, nodes = Ranking(), 0
         if weights.ppr > 0:
-            walk = indexes.graph.walk(query, scope, _seeds(dense, lexical), allowed, POOL)
+            seeds = _seeds(dense, lexical)
+            part = reading.part or indexes.graph.choose(query, scope, seeds, allowed)
+            walk = indexes.graph.walk(part, seeds, POOL)
             graph, nodes = walk.ranking, walk.nodes
 
         rows = _union(

@@ -25,7 +25,7 @@ __all__ = ["assert_agreement"]
 _MANY = 10_000
 
 _WORD = re.compile(r"\b[a-z]{4,}k\b")
-"""Words of contents that are compared one by one: long, lower case, and with an ending no stemmer takes off."""
+"""Words of contents that are compared one by one: long, in lower case, with an ending no stemmer takes."""
 
 
 def assert_agreement(store: Store, indexes: Indexes, model: str, scratch: Path) -> None:
@@ -35,7 +35,11 @@ def assert_agreement(store: Store, indexes: Indexes, model: str, scratch: Path) 
     relations: list[Relation] = _records(store, "relations")
 
     counts = store.state().counts
-    assert (counts.memories, counts.entities, counts.relations) == (len(memories), len(entities), len(relations))
+    assert (counts.memories, counts.entities, counts.relations) == (
+        len(memories),
+        len(entities),
+        len(relations),
+    )
     _check_rows(store, memories, entities)
     _check_vectors(store, indexes, memories, model)
     _check_log(store)
@@ -48,10 +52,13 @@ def _records(store: Store, table: Any) -> list[Any]:
     return [record for page in store.scan(table) for record in page]
 
 
+def rows_of(records: list[Memory] | list[Entity]) -> list[int]:
+    return [record.row for record in records]
+
+
 def _check_rows(store: Store, memories: list[Memory], entities: list[Entity]) -> None:
-    given = store._db.run("SELECT VALUE [memory_rows, entity_rows] FROM ONLY meta:state")[0]
-    for records, next_row in zip((memories, entities), given, strict=True):
-        rows = [record.row for record in records]
+    given: list[int] = store._db.run("SELECT VALUE [memory_rows, entity_rows] FROM ONLY meta:state")[0]
+    for rows, next_row in zip((rows_of(memories), rows_of(entities)), given, strict=True):
         assert len(set(rows)) == len(rows)
         assert all(0 <= row < next_row for row in rows)
 
@@ -78,7 +85,9 @@ def _check_log(store: Store) -> None:
 
 def _check_catalog(indexes: Indexes, memories: list[Memory]) -> None:
     catalog = indexes.catalog
-    scopes = {Scope(m.space) for m in memories} | {Scope(m.space, m.user_id) for m in memories} | {Scope("none")}
+    scopes = (
+        {Scope(m.space) for m in memories} | {Scope(m.space, m.user_id) for m in memories} | {Scope("none")}
+    )
     for scope in scopes:
         mine = [m for m in memories if m.space == scope.space and scope.user_id in (None, m.user_id)]
         newest_first = sorted((m.row for m in mine), reverse=True)
@@ -87,7 +96,9 @@ def _check_catalog(indexes: Indexes, memories: list[Memory]) -> None:
         by_row = {m.row: m.id for m in mine}
         assert catalog.ids(rows) == [by_row[row] for row in newest_first]
         for at in _instants(mine):
-            assert catalog.valid(scope, at).tolist() == [m.row for m in reversed(sorted(mine, key=_row)) if _valid(m, at)]
+            assert catalog.valid(scope, at).tolist() == [
+                m.row for m in sorted(mine, key=_row, reverse=True) if _valid(m, at)
+            ]
 
 
 def _row(memory: Memory) -> int:
@@ -97,7 +108,10 @@ def _row(memory: Memory) -> int:
 def _instants(memories: list[Memory]) -> set[datetime]:
     """Every moment at which something begins or ends, and the moment before it."""
     moments = {
-        moment for m in memories for moment in (m.valid_from, m.valid_until, m.expires_at) if moment is not None
+        moment
+        for m in memories
+        for moment in (m.valid_from, m.valid_until, m.expires_at)
+        if moment is not None
     }
     return moments | {moment - timedelta(microseconds=1) for moment in moments}
 

@@ -15,9 +15,19 @@ from retrieval.records import Entity, Memory, Relation, Rows, Vector
 from tests.fakes import HashModel
 
 __all__ = [
-    "MODEL", "NOW", "SPEC", "Clock", "an_encoder", "an_entity", "everything", "a_memory", "a_relation",
-    "some_settings", "unit_vectors",
-]  # fmt: skip
+    "MODEL",
+    "NOW",
+    "SPEC",
+    "Clock",
+    "a_memory",
+    "a_relation",
+    "an_encoder",
+    "an_entity",
+    "everything",
+    "some_settings",
+    "unit_vector",
+    "unit_vectors",
+]
 
 NOW = datetime(2026, 1, 6, 12, tzinfo=UTC)
 
@@ -73,7 +83,8 @@ def unit_vectors(count: int, dimensions: int = SPEC.dimensions, seed: int = 0) -
 
 
 def unit_vector(dimensions: int = SPEC.dimensions, seed: int = 0) -> Vector:
-    return unit_vectors(1, dimensions, seed)[0]
+    vector: Vector = unit_vectors(1, dimensions, seed)[0]
+    return vector
 
 
 def an_encoder(spec: ModelSpec = SPEC, **options: Any) -> Encoder:

@@ -54,7 +54,7 @@ def check_memory_type(value: str | None) -> MemoryType | None:
     for known in MEMORY_TYPES:
         if value == known:
             return known
-    raise InvalidInput("memory_type", f"must be one of {', '.join(MEMORY_TYPES)}, not {value!r}.")
+    raise InvalidInput("memory_type", f"must be one of {', '.join(MEMORY_TYPES)}, not {value!r:.100}.")
 
 
 def check_metadata(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -84,7 +84,9 @@ def instant(field: str, value: Any) -> datetime:
             return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).astimezone(UTC)
         except (ValueError, OverflowError):
             pass
-    raise InvalidInput(field, f"must be an ISO 8601 timestamp such as 2026-01-06T12:00:00Z, not {value!r}.")
+    raise InvalidInput(
+        field, f"must be an ISO 8601 timestamp such as 2026-01-06T12:00:00Z, not {value!r:.100}."
+    )
 
 
 def memory_id(given: str) -> str:

@@ -7,6 +7,7 @@ indexes catch up in the background, and whoever needs them waits for them, a bou
 import logging
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -27,6 +28,9 @@ from retrieval.store.store import Counts, Store
 __all__ = ["Engine", "Status", "open_engine"]
 
 log = logging.getLogger(__name__)
+
+_READERS = 2
+"""Questions read beside their embedding at a time; they take turns on the indexes anyway."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +61,13 @@ class Engine:
         scope = Scope(settings.space, settings.user_id)
         self.memories = Memories(store, indexes, encoder, scope, timeout=settings.timeout, now=now)
         self.knowledge = Knowledge(store, indexes, self.memories, scope, now)
-        self.questions = Questions(indexes, encoder, self.memories, scope, now)
+        self._beside = ThreadPoolExecutor(_READERS, thread_name_prefix="reading")
+        self.questions = Questions(indexes, encoder, self.memories, scope, now, self._beside)
         self._store = store
         self._indexes = indexes
         self._encoder = encoder
         self._lock: FolderLock | None = None
-        self._catching_up = threading.Thread(target=indexes.catch_up, name="catch-up", daemon=True)
+        self._catching_up = threading.Thread(target=indexes.bring_up, name="catch-up", daemon=True)
 
     def start(self) -> None:
         """Begin to load the model and to bring the indexes up to date, in the background."""
@@ -100,6 +105,7 @@ class Engine:
 
     def close(self) -> None:
         """Save the indexes, close the database, give the folder up."""
+        self._beside.shutdown(cancel_futures=True)
         self._indexes.close()
         if self._catching_up.is_alive():
             self._catching_up.join()

@@ -13,7 +13,7 @@ from typing import Any
 
 from memory_mcp.engine import checks
 from retrieval.embedding.encoder import Encoder
-from retrieval.errors import IndexesNotReady, InvalidInput, MemoryNotFound
+from retrieval.errors import IndexesNotReady, InvalidInput, MemoryNotFound, StoreError
 from retrieval.indexes import Indexes
 from retrieval.records import Memory, Rows, Scope
 from retrieval.store.changes import Change
@@ -134,7 +134,8 @@ class Memories:
                 try:
                     successor = self.get(superseded_by).id
                 except MemoryNotFound:
-                    raise InvalidInput("superseded_by", f"there is no memory {superseded_by!r}.") from None
+                    problem = f"there is no memory {superseded_by!r:.100}."
+                    raise InvalidInput("superseded_by", problem) from None
                 if successor == memory.id:
                     raise InvalidInput("superseded_by", "a memory cannot supersede itself.")
             now = self._now()
@@ -153,7 +154,7 @@ class Memories:
     def list(self, limit: int, offset: int) -> Page:
         """Memories, newest first, valid or not."""
         self.wait()
-        with self._indexes.lock:
+        with self._indexes.current():
             rows = self._indexes.catalog.visible(self._scope)
         return Page(self._read(rows[offset : offset + limit]), len(rows))
 
@@ -163,7 +164,7 @@ class Memories:
         """Memories that are valid now, or were or will be at an instant, newest first."""
         scope = replace(self._scope, user_id=self.owner(user_id))
         self.wait()
-        with self._indexes.lock:
+        with self._indexes.current():
             rows = self._indexes.catalog.valid(scope, at or self._now())
         return self._read(rows[:limit])
 
@@ -184,6 +185,11 @@ class Memories:
     def wait(self) -> None:
         """Wait for indexes that are being built, a bounded while."""
         if not self._indexes.wait(self._timeout):
+            if self._indexes.failed is not None:
+                raise StoreError(
+                    f"The indexes could not be built: {self._indexes.failed}. Memories are safe; "
+                    "start again, or see the log on stderr."
+                )
             progress = self._indexes.progress
             raise IndexesNotReady(progress.percent if progress else 100.0)
 

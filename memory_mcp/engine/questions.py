@@ -1,6 +1,7 @@
 """Which memories answer a question?"""
 
 from collections.abc import Callable
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -10,7 +11,7 @@ from retrieval.embedding.encoder import Encoder
 from retrieval.fusion import Weights
 from retrieval.indexes import Indexes
 from retrieval.records import Memory, Scope
-from retrieval.search import Hit, recall, search_vectors, search_words
+from retrieval.search import Hit, read, recall, search_vectors, search_words
 
 __all__ = ["Answer", "Found", "Questions"]
 
@@ -43,7 +44,9 @@ class Questions:
         memories: Memories,
         scope: Scope,
         now: Callable[[], datetime],
+        beside: Executor,
     ) -> None:
+        self._beside = beside
         self._indexes = indexes
         self._encoder = encoder
         self._memories = memories
@@ -64,9 +67,21 @@ class Questions:
     def recall(self, query: str, limit: int = 10, weights: Weights | None = None) -> Answer:
         """By meaning, words and connections."""
         self._check(query, limit)
-        weights = weights or Weights()
-        vector = self._encoder.embed_query(query) if weights.vector > 0 else None
-        recalled = recall(self._indexes, query, vector, limit, self._scope, self._now(), weights)
+        weights, now = weights or Weights(), self._now()
+        reading = vector = None
+        if weights.vector > 0:
+            reading = self._beside.submit(read, self._indexes, query, self._scope, now, weights)
+            vector = self._encoder.embed_query(query)
+        recalled = recall(
+            self._indexes,
+            query,
+            vector,
+            limit,
+            self._scope,
+            now,
+            weights,
+            None if reading is None else reading.result(),
+        )
         return self._answer(recalled.hits, recalled.subgraph_nodes)
 
     def _check(self, query: str, limit: int) -> None:

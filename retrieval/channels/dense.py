@@ -2,7 +2,7 @@
 
 Exact search while there are few vectors, a navigable small-world graph (HNSW) beyond: exact search is
 never wrong and its filters are free, but its cost grows with the collection. Scores are cosines either
-way: what the graph proposes is scored again with the stored vectors.
+way: what a shortlist or the graph proposes is scored again with the stored vectors.
 """
 
 import logging
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.channels.arrays import Arrays, load_arrays, save_arrays
+from retrieval.channels.coarse import Coarse
 from retrieval.channels.hnsw import Hnsw
 from retrieval.records import Memory, Ranking, Rows, Scores, Vector
 from retrieval.store.changes import Change, Checkpoint, Deleted
@@ -30,9 +31,13 @@ EXACT_LIMIT = 50_000
 OVERSAMPLE = 2
 """HNSW is asked for this many times k, so that a few hidden memories do not force the exact search."""
 
+SHORTLIST = 3
+"""Vectors compared exactly, as a multiple of k, after 8-bit copies have ruled out the others. At 10k memories
+and k=100 that is certain to be enough in 300 questions of 300 (twice k: 289); if not, all are compared."""
+
 _BLOCK = 32_768
 """Vectors a block: the collection grows without copying what is there. Memory is taken as it is filled, so
-a block may be large; blocks a quarter of the size make scoring 200 of 100k rows 1.5 times as slow."""
+a block may be large. Scoring 200 of 100k rows takes 0.17 ms, with blocks a quarter of the size 0.20."""
 
 _BUILD_STEP = 1_024
 """Vectors added to a graph between two looks at whether to stop, and at most while a search waits."""
@@ -62,8 +67,7 @@ class Dense:
         self._used = 0
         self._hnsw: Hnsw | None = None
         self._build: _Build | None = None
-        self._compared: tuple[Vector, NDArray[np.float32]] | None = None
-        """The last query that was compared with everything, and the cosines by slot."""
+        self._coarse: Coarse | None = None
 
     @classmethod
     def open(cls, path: Path, dimensions: int, *, exact_limit: int = EXACT_LIMIT) -> Self:
@@ -148,26 +152,37 @@ class Dense:
         scores = np.full(len(rows), np.nan)
         slots = np.fromiter(map(self._slots.get, rows.tolist(), repeat(-1)), np.int64, len(rows))
         known = np.flatnonzero(slots >= 0)
-        if self._compared is not None and self._compared[0] is query:
-            scores[known] = self._compared[1][slots[known]]
-        elif len(known):
-            scores[known] = np.vecdot(self._gather(slots[known]), query)
+        if len(known):
+            scores[known] = self._compare_some(query, slots[known])
         return scores
 
     def _search_exactly(self, query: Vector, k: int, allowed: Allowed) -> Ranking:
-        scores = self._compare(query)
+        if self._used > 2 * SHORTLIST * k:
+            found = self._search_shortlist(query, k, allowed)
+            if found is not None:
+                return found
         rows = self._rows[: self._used]
-        slots = np.empty(0, dtype=np.int64)
-        if len(rows) > 4 * OVERSAMPLE * k:
-            # The best few first: where k of them are allowed, no other belongs to the best k.
-            slots = _allowed_slots(_best(scores, OVERSAMPLE * k), rows, allowed)
+        slots = _allowed_slots(np.arange(len(rows)), rows, allowed)
+        scores = self._compare(query)[slots]
+        best = _best(scores, k)
+        return _ranked(rows[slots[best]], scores[best].astype(np.float64), k)
+
+    def _search_shortlist(self, query: Vector, k: int, allowed: Allowed) -> Ranking | None:
+        """The nearest of the shortlist, if it is certain that no other is nearer."""
+        if self._coarse is None:
+            self._coarse = Coarse(self._gather(np.arange(self._used)))
+        likely = self._coarse.shortlist(query, self._used, SHORTLIST * k)
+        slots = _allowed_slots(likely.slots, self._rows, allowed)
         if len(slots) < k:
-            slots = _allowed_slots(np.arange(len(rows)), rows, allowed)
-            slots = slots[_best(scores[slots], k)]
-        return _ranked(rows[slots], scores[slots].astype(np.float64), k)
+            return None
+        scores = self._compare_some(query, slots)
+        best = _best(scores, k)
+        if scores[best].min() <= likely.limit:
+            return None
+        return _ranked(self._rows[slots[best]], scores[best].astype(np.float64), k)
 
     def _compare(self, query: Vector) -> NDArray[np.float32]:
-        """The cosine of every slot, kept for ``score``, which is asked about the same query next.
+        """The cosine of every slot.
 
         ``vecdot`` and not a product of matrices: that takes as long on one core (10k: 0.3 ms, 0.4), and given
         two it takes 0.15 ms on an idle machine and 30 when another process has one of them.
@@ -176,7 +191,14 @@ class Dense:
         for i, block in enumerate(self._blocks):
             part = scores[i * _BLOCK : (i + 1) * _BLOCK]
             np.vecdot(block[: len(part)], query, out=part)
-        self._compared = (query, scores)
+        return scores
+
+    def _compare_some(self, query: Vector, slots: NDArray[np.int64]) -> NDArray[np.float32]:
+        scores = np.empty(len(slots), dtype=np.float32)
+        block = slots // _BLOCK
+        for i in np.flatnonzero(np.bincount(block)).tolist():
+            inside = np.flatnonzero(block == i)
+            scores[inside] = np.vecdot(self._blocks[i].take(slots[inside] - i * _BLOCK, axis=0), query)
         return scores
 
     def _search_graph(self, query: Vector, k: int, allowed: Allowed) -> Ranking | None:
@@ -196,7 +218,8 @@ class Dense:
             self._slots[row] = slot
             self._rows[slot] = row
         self._blocks[slot // _BLOCK][slot % _BLOCK] = vector
-        self._compared = None
+        if self._coarse is not None:
+            self._coarse.put(slot, vector)
         self._keep_graph(row)
 
     def _drop(self, row: int) -> None:
@@ -205,7 +228,6 @@ class Dense:
             return
         self._rows[slot] = -1
         self._blocks[slot // _BLOCK][slot % _BLOCK] = 0
-        self._compared = None
         self._free.append(slot)
         self._keep_graph(row)
 
@@ -233,7 +255,7 @@ class Dense:
                 self._build = _Build(hnsw, touched, self._slots, self._blocks)
             else:
                 _refresh(hnsw, touched, self._slots, self._blocks)
-                self._hnsw, self._build = hnsw, None
+                self._hnsw, self._build, self._coarse = hnsw, None, None
 
     def _new_slot(self) -> int:
         slot = self._used
@@ -245,9 +267,10 @@ class Dense:
 
     def _extend(self, rows: Rows, vectors: NDArray[np.float32]) -> None:
         for start in range(0, len(rows), _BLOCK):
-            block = np.zeros((_BLOCK, self._dimensions), dtype=np.float32)
-            part = vectors[start : start + _BLOCK]
-            block[: len(part)] = part
+            block = vectors[start : start + _BLOCK]  # no copy: a whole block stays where it was loaded
+            if len(block) < _BLOCK:
+                part, block = block, np.zeros((_BLOCK, self._dimensions), dtype=np.float32)
+                block[: len(part)] = part
             self._blocks.append(block)
         self._rows = np.full(len(self._blocks) * _BLOCK, -1, dtype=np.int64)
         self._rows[: len(rows)] = rows

@@ -29,9 +29,9 @@ from retrieval.channels.folder import read_checkpoint, remove_checkpoint, write_
 from retrieval.channels.graph_nodes import ENTITY, MEMORY, TERM, Directory, KnownEntity, to_bytes, to_text
 from retrieval.channels.graph_path import strongest_path
 from retrieval.channels.graph_relations import KnownRelation, Relations, known
-from retrieval.channels.graph_walk import Allowed, Choice, Part, Whole
+from retrieval.channels.graph_walk import Allowed, Choice, Part, Whole, reseeded
 from retrieval.channels.pagerank import pagerank
-from retrieval.records import Entity, Memory, Ranking, Relation, Rows, Scope
+from retrieval.records import Entity, Memory, Ranking, Relation, Scope
 from retrieval.store.changes import Change, Checkpoint, Deleted
 from retrieval.text.terms import spoken, weighted_terms
 
@@ -40,8 +40,8 @@ __all__ = ["Graph", "Mentions", "Step", "Walk", "Why"]
 LAYOUT = 1
 """Number of the form on disk and of the way terms are found; another one is built again."""
 
-Mentions = Callable[[str, Scope], Rows]
-"""Which memories of a scope contain this phrase?"""
+Mentions = Callable[[str, Scope], Sequence[Memory]]
+"""Which memories of a scope may contain this name?"""
 
 _FILE = "graph.arrays"
 _LINKS = "links_"
@@ -233,10 +233,9 @@ class Graph:
         self._links.cover(node)
         if name:
             # of all users: whether they may be seen is asked when the walk comes by
-            rows = np.unique(self._mentions(entity.name, Scope(entity.space)))
-            for memory in self._directory.memories(rows).tolist():
-                if memory >= 0:
-                    self._edges.link(node, memory, 1.0)
+            for memory in self._mentions(entity.name, Scope(entity.space)):
+                if self._directory.memory(memory.row) is not None:
+                    self._put_memory(memory)  # as if it had come after the entity
         if before is None:
             for relation in self._relations.of_entity(entity.id):
                 self._link(relation)
@@ -308,17 +307,29 @@ class Graph:
             ),
         )
 
-    def walk(self, query: str, scope: Scope, candidates: Ranking, allowed: Allowed, limit: int) -> Walk:
-        """The memories connected to what ``query`` names and to ``candidates`` (rows with weights).
+    def choose(self, query: str, scope: Scope, candidates: Ranking, allowed: Allowed) -> Part | None:
+        """The part of the graph around what ``query`` names and around ``candidates``, for ``walk``.
 
         Rows for which ``allowed`` is False, and entities of users other than the scope's, take no part.
+        None where nothing is named and no candidate is known.
         """
         if len(self._scratch) < self._edges.size:
             self._scratch = np.full(self._edges.size + self._edges.size // 4, -1, np.int64)
         whole = Whole(self._edges, self._links, self._directory, self._scratch)
-        part = Choice(whole, scope, allowed).run(query, candidates)
+        named = self._directory.named(query, scope.space)
+        return Choice(whole, scope, allowed).run(named, candidates)
+
+    def walk(self, part: Part | None, candidates: Ranking, limit: int) -> Walk:
+        """The memories connected to what the question names and to ``candidates`` (rows with weights).
+
+        The candidates may be others than those the part was chosen around, as long as the graph is the
+        same; those outside it are passed over. So the choice can be made while the question is still being
+        embedded, and the walk knows what the vector found: R@5 against choosing last MuSiQue .707 → .708,
+        Hotpot .890 → .890, LoCoMo .592 → .589, BEAM .408 → .398, and 0.25 ms less to wait for.
+        """
         if part is None:
             return Walk()
+        part = reseeded(part, self._directory.row[part.memories], candidates)
         nodes = len(part.memories) + len(part.others)
         scores, _ = pagerank(part.mentions, part.links, part.memory_seeds, part.other_seeds)
         if len(scores) > limit:

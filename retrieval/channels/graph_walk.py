@@ -12,8 +12,8 @@ the PageRank of the part is that of a complete neighbourhood and not of a sample
 seen are left out before anything is passed on, so they neither conduct nor appear.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from retrieval.channels.adjacency import Adjacency, Nodes
 from retrieval.channels.graph_nodes import ENTITY, Directory
 from retrieval.records import Ranking, Rows, Scope, Scores
 
-__all__ = ["Allowed", "Choice", "Part", "Whole"]
+__all__ = ["Allowed", "Choice", "Part", "Whole", "reseeded"]
 
 Allowed = Callable[[Rows], NDArray[np.bool_]]
 
@@ -106,17 +106,16 @@ class Choice:
         self.touched: list[Nodes] = []
         self.memories: Nodes = _NONE
 
-    def run(self, query: str, candidates: Ranking) -> Part | None:
+    def run(self, named: Sequence[int], candidates: Ranking) -> Part | None:
         """The part of the graph to walk on; None when nothing is named and no candidate is known."""
         try:
-            return self._run(query, candidates)
+            return self._run(self._visible_of(named), candidates)
         finally:
             for nodes in self.touched:
                 self.place[nodes] = -1
 
-    def _run(self, query: str, candidates: Ranking) -> Part | None:
+    def _run(self, named: Nodes, candidates: Ranking) -> Part | None:
         # 1. what the question names
-        named = self._named(query)
         first = self._with_related(named)
         self._number_others(first, 0)
         candidate_seeds = self._place_candidates(candidates)
@@ -150,9 +149,9 @@ class Choice:
             links=self._links(others),
         )
 
-    def _named(self, query: str) -> Nodes:
-        """Terms and visible entities that the question names."""
-        named = np.array(self.directory.named(query, self.scope.space), np.int64)
+    def _visible_of(self, nodes: Sequence[int]) -> Nodes:
+        """Those of the named terms and entities that are a place to start for this caller."""
+        named = np.array(nodes, np.int64)
         if not len(named):
             return named
         return named[(self.edges.degree[named] <= WELL_KNOWN) & self._is_visible(named)]
@@ -322,6 +321,19 @@ def _joined(some: _Edges, more: _Edges) -> _Edges:
         np.concatenate((some[1], more[1])),
         np.concatenate((some[2], more[2])),
     )
+
+
+def reseeded(part: Part, rows: Rows, candidates: Ranking) -> Part:
+    """The same part with the seeds of these candidates; ``rows`` are those of its memories."""
+    same = rows == candidates.rows[:, None]
+    candidate, place = same.nonzero()
+    weights = candidates.scores[candidate]
+    total = weights.sum()
+    if not total > 0:
+        return part
+    seeds = np.zeros(len(rows))
+    seeds[place] = weights * (CANDIDATE_SHARE / total)
+    return replace(part, memory_seeds=seeds)
 
 
 def _padded(values: Scores, size: int) -> Scores:

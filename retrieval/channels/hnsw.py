@@ -35,7 +35,9 @@ class Hnsw:
         return len(self._index)
 
     def add(self, rows: Rows | int, vectors: NDArray[np.float32]) -> None:
-        self._index.add(rows, vectors)
+        # One thread: several at once leave a vector in some thousands that no search reaches, and are no
+        # faster on two busy cores (60k vectors of 384 dimensions: 2.3 s, with one 2.2 s).
+        self._index.add(rows, vectors, threads=1)
 
     def remove(self, row: int) -> None:
         self._index.remove(row)

@@ -124,14 +124,13 @@ class Followed:
         self.now: dict[tuple[str, str], Record] = {}
         self.graph = Graph.open(folder, self.mentions)
 
-    def mentions(self, name: str, scope: Scope) -> Rows:
+    def mentions(self, name: str, scope: Scope) -> list[Memory]:
         wanted = f" {' '.join(spoken(name))} "
-        rows = [
-            record.row
+        return [
+            record
             for record in self.now.values()
             if isinstance(record, Memory) and wanted in f" {' '.join(spoken(record.content))} "
         ]
-        return np.array(rows, np.int64)
 
     def write(self, record: Record) -> None:
         table = record.table if isinstance(record, Deleted) else TABLES[type(record)]
@@ -180,7 +179,7 @@ def test_a_walk_is_pagerank_over_what_was_chosen(
         candidates = Ranking(np.array(rows, np.int64), np.ones(len(rows)))
         whole = Whole(graph._edges, graph._links, graph._directory, scratch)
         part = Choice(whole, Scope("engine"), lambda asked: ~np.isin(asked, list(hidden))).run(
-            query, candidates
+            graph._directory.named(query, "engine"), candidates
         )
         assert (scratch == -1).all()
         if part is None:
@@ -206,5 +205,6 @@ def test_a_walk_is_pagerank_over_what_was_chosen(
                     factor = rarity[0] * math.sqrt(rarity[1])
                 conduct(expected, places[near], places[far], weight * factor)
         assert_same(part, oracle(part, expected))
-        walked = graph.walk(query, Scope("engine"), candidates, everything, 100)
+        scope = Scope("engine")
+        walked = graph.walk(graph.choose(query, scope, candidates, everything), candidates, 100)
         assert walked.nodes == 0 or len(walked.ranking) <= walked.nodes

@@ -20,14 +20,17 @@ FLAGS = {
 }
 
 
-def read(argv: list[str] | None = None, home: Path = Path("/home/ada"), **environment: str) -> Settings:
+HOME = Path("/home/ada")
+
+
+def read(argv: list[str], environment: dict[str, str] | None = None, home: Path = HOME) -> Settings:
     parser = ArgumentParser()
     add_settings(parser)
-    return read_settings(parser.parse_args(argv or []), environment, home)
+    return read_settings(parser.parse_args(argv), environment or {}, home)
 
 
 def test_defaults() -> None:
-    assert read() == Settings(
+    assert read([]) == Settings(
         data_dir=Path("/home/ada/.memory-mcp"), model="minilm", cache_size=1000, batch_size=8, timeout=10.0,
         log_level="warning", space="engine", user_id=None,
     )  # fmt: skip
@@ -36,19 +39,19 @@ def test_defaults() -> None:
 @pytest.mark.parametrize("flag", FLAGS)
 def test_a_variable_beats_the_default(flag: str) -> None:
     variable, name, text, value, *_ = FLAGS[flag]
-    assert getattr(read(**{variable: text}), name) == value
+    assert getattr(read([], {variable: text}), name) == value
 
 
 @pytest.mark.parametrize("flag", FLAGS)
 def test_a_flag_beats_the_variable(flag: str) -> None:
     variable, name, in_variable, _, on_flag, value = FLAGS[flag]
-    assert getattr(read([flag, on_flag], **{variable: in_variable}), name) == value
+    assert getattr(read([flag, on_flag], {variable: in_variable}), name) == value
 
 
 @pytest.mark.parametrize("flag", FLAGS)
 @pytest.mark.parametrize("blank", ["", "  "])
 def test_an_empty_variable_is_none(flag: str, blank: str) -> None:
-    assert read(**{FLAGS[flag][0]: blank}) == read()
+    assert read([], {FLAGS[flag][0]: blank}) == read([])
 
 
 @pytest.mark.parametrize("flag", FLAGS)
@@ -75,11 +78,11 @@ def test_a_bad_value_names_its_flag_or_variable(name: str, value: str) -> None:
     with pytest.raises(SettingsError, match=flag):
         read([f"{flag}={value}"])
     with pytest.raises(SettingsError, match=variable):
-        read(**{variable: value})
+        read([], {variable: value})
 
 
 def test_a_bad_variable_does_not_matter_under_a_good_flag() -> None:
-    assert read(["--timeout", "3"], MEMORY_MCP_TIMEOUT="soon").timeout == 3.0
+    assert read(["--timeout", "3"], {"MEMORY_MCP_TIMEOUT": "soon"}).timeout == 3.0
 
 
 def test_a_file_is_no_data_directory(tmp_path: Path) -> None:
@@ -88,16 +91,18 @@ def test_a_file_is_no_data_directory(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"--data-dir .*file"):
         read(["--data-dir", str(path)])
     with pytest.raises(SettingsError, match="MEMORY_MCP_DATA_DIR"):
-        read(MEMORY_MCP_DATA_DIR=str(path))
+        read([], {"MEMORY_MCP_DATA_DIR": str(path)})
 
 
 def test_a_default_directory_that_is_a_file_is_named(tmp_path: Path) -> None:
     (tmp_path / ".memory-mcp").write_text("")
     with pytest.raises(SettingsError, match="--data-dir"):
-        read(home=tmp_path)
+        read([], home=tmp_path)
 
 
-def test_the_data_directory_is_absolute_and_knows_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_data_directory_is_absolute_and_knows_home(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", "/home/eve")
     assert read(["--data-dir", "here"]).data_dir == tmp_path / "here"

@@ -17,7 +17,14 @@ def run(*arguments: str, path: Path, cwd: Path) -> subprocess.CompletedProcess[s
     environment = {**os.environ, "PYTHONPATH": f"{path}{os.pathsep}{ROOT}"}
     command = [sys.executable, *arguments]
     return subprocess.run(
-        command, capture_output=True, text=True, timeout=60, check=False, env=environment, cwd=cwd, stdin=subprocess.DEVNULL
+        command,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env=environment,
+        cwd=cwd,
+        stdin=subprocess.DEVNULL,
     )
 
 
@@ -42,7 +49,9 @@ def test_a_missing_package_is_nowhere() -> None:
 
 @pytest.mark.parametrize("name", ["indexer", "retrieval"])
 @pytest.mark.parametrize("form", ["package", "module"])
-def test_a_shadowed_package_ends_the_program_with_a_clear_message(tmp_path: Path, name: str, form: str) -> None:
+def test_a_shadowed_package_ends_the_program_with_a_clear_message(
+    tmp_path: Path, name: str, form: str
+) -> None:
     if form == "package":
         (tmp_path / name).mkdir()
         (tmp_path / name / "__init__.py").write_text("raise SystemExit('imported the wrong one')\n")

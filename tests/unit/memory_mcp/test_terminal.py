@@ -136,7 +136,9 @@ def test_models_one_a_line_the_default_marked(plain: tuple[Painter, io.StringIO]
     show_models(paint, models, DEFAULT_MODEL)
     lines = stream.getvalue().splitlines()
     assert len(lines) == len(models)
-    assert [line for line in lines if line.startswith("*")] == [line for line in lines if DEFAULT_MODEL + " " in line]
+    assert [line for line in lines if line.startswith("*")] == [
+        line for line in lines if DEFAULT_MODEL + " " in line
+    ]
     assert "included" in lines[0]
     assert "MB download" in lines[1]
 

@@ -86,7 +86,12 @@ def test_a_user_named_like_a_space_is_no_space(catalog: Catalog) -> None:
 
 @pytest.mark.parametrize(
     ("at", "expected"),
-    [(NOW - TICK, False), (NOW, True), (NOW + timedelta(days=1) - TICK, True), (NOW + timedelta(days=1), False)],
+    [
+        (NOW - TICK, False),
+        (NOW, True),
+        (NOW + timedelta(days=1) - TICK, True),
+        (NOW + timedelta(days=1), False),
+    ],
     ids=["before", "from the first moment", "until just before the end", "at the end"],
 )
 @pytest.mark.parametrize("field", ["valid_until", "expires_at"])
@@ -145,7 +150,11 @@ def test_rows_that_never_were_are_not_seen(catalog: Catalog) -> None:
 def test_entities_and_relations_are_none_of_its_business(catalog: Catalog) -> None:
     catalog.apply([written(0)])
     catalog.apply(
-        [Change(1, an_entity(row=0)), Change(2, a_relation("r", "a", "b")), Change(3, Deleted("entities", "e", 0))]
+        [
+            Change(1, an_entity(row=0)),
+            Change(2, a_relation("r", "a", "b")),
+            Change(3, Deleted("entities", "e", 0)),
+        ]
     )
     assert catalog.visible(HOME).tolist() == [0]
 

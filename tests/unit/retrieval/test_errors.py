@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,7 @@ from retrieval.errors import (
     ModelMismatch,
 )
 
-CLASSES = {
+CLASSES: dict[str, Any] = {
     name: value
     for name, value in vars(errors).items()
     if inspect.isclass(value) and issubclass(value, Exception)
@@ -37,11 +38,15 @@ def test_the_picture_in_the_docstring_is_the_tree() -> None:
         if path:
             drawn[name] = path[-1]
         path.append(name)
-    assert drawn == {name: error.__base__.__name__ for name, error in CLASSES.items() if error is not MemoryServerError}
+    assert drawn == {
+        name: error.__mro__[1].__name__ for name, error in CLASSES.items() if error is not MemoryServerError
+    }
 
 
 def test_codes_are_distinct_but_for_the_kinds_of_not_found() -> None:
-    codes = [error.code for name, error in CLASSES.items() if name not in ("MemoryNotFound", "EntityNotFound")]
+    codes = [
+        error.code for name, error in CLASSES.items() if name not in ("MemoryNotFound", "EntityNotFound")
+    ]
     assert len(set(codes)) == len(codes)
     assert MemoryNotFound.code == EntityNotFound.code == "NOT_FOUND"
 
@@ -72,7 +77,9 @@ def test_indexes_under_construction_say_how_far_they_are() -> None:
     assert str(IndexesNotReady(41.7)) == "The indexes are being built (42 %). Please try again."
 
 
-@pytest.mark.parametrize("error", [DimensionMismatch(384, 768, "minilm", "nomic"), ModelMismatch("minilm", "nomic")])
+@pytest.mark.parametrize(
+    "error", [DimensionMismatch(384, 768, "minilm", "nomic"), ModelMismatch("minilm", "nomic")]
+)
 def test_a_mismatch_names_the_three_ways_out(error: MemoryServerError) -> None:
     for way in ("--model minilm", "memory-mcp reembed --model nomic", "--data-dir"):
         assert way in str(error)

@@ -30,7 +30,9 @@ def test_a_candidate_that_was_not_found_gets_the_lowest_score() -> None:
     assert z.tolist() == z_scores(column(0.9, 0.5, 0.5)).tolist()  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("scores", [(), (0.7,), (NAN, NAN), (0.4, 0.4, 0.4), (0.4, NAN), (0.3, 0.3 + 1e-17)], ids=str)
+@pytest.mark.parametrize(
+    "scores", [(), (0.7,), (NAN, NAN), (0.4, 0.4, 0.4), (0.4, NAN), (0.3, 0.3 + 1e-17)], ids=str
+)
 def test_scores_that_tell_nothing_apart(scores: tuple[float, ...]) -> None:
     assert z_scores(column(*scores)) is None
 

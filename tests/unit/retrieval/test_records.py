@@ -13,7 +13,8 @@ from tests.builders import a_memory, a_relation, an_entity
 def test_a_ranking_starts_empty() -> None:
     ranking = Ranking()
     assert len(ranking) == 0
-    assert (ranking.rows.dtype, ranking.scores.dtype) == (np.int64, np.float64)
+    assert ranking.rows.dtype == np.dtype(np.int64)
+    assert ranking.scores.dtype == np.dtype(np.float64)
 
 
 def test_the_length_of_a_ranking_is_its_rows() -> None:

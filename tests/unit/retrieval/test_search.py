@@ -42,7 +42,9 @@ class Library:
         assert isinstance(change.record, Memory)
         return change.record
 
-    def recall(self, query: str, weights: Weights | None = None, k: int = 10, scope: Scope = HOME) -> Recalled:
+    def recall(
+        self, query: str, weights: Weights | None = None, k: int = 10, scope: Scope = HOME
+    ) -> Recalled:
         weights = weights or Weights()
         vector = self.model.embed([query])[0] if weights.vector > 0 else None
         return recall(self.indexes, query, vector, k, scope, NOW, weights)

@@ -35,7 +35,9 @@ def test_another_width_and_another_model_are_refused(tmp_path: Path) -> None:
         about.check(tmp_path, SAME_WIDTH)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"model": "x"}', '{"model": "x", "dimensions": "many"}', "\x00"])
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "null", '{"model": "x"}', '{"model": "x", "dimensions": "many"}', "\x00"]
+)
 def test_a_damaged_file_says_nothing(tmp_path: Path, text: str) -> None:
     (tmp_path / "about.json").write_text(text)
     assert about.check(tmp_path, SPEC) is False

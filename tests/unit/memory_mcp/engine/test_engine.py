@@ -12,7 +12,14 @@ from memory_mcp.engine.engine import Engine, open_engine
 from memory_mcp.engine.memories import Draft
 from memory_mcp.owner.lock import FolderLock
 from retrieval.embedding.encoder import Encoder, Failed, Ready
-from retrieval.errors import DimensionMismatch, MemoryNotFound, ModelMismatch, SchemaTooNew, StoreError, StoreLocked
+from retrieval.errors import (
+    DimensionMismatch,
+    MemoryNotFound,
+    ModelMismatch,
+    SchemaTooNew,
+    StoreError,
+    StoreLocked,
+)
 from retrieval.store.store import Counts, Store
 from tests.agreement import assert_agreement
 from tests.builders import MODEL, SPEC, an_encoder, some_settings
@@ -164,7 +171,9 @@ def test_another_width_is_refused_with_the_ways_out(reopen: Callable[..., Engine
         assert way in lines[1]
 
 
-def test_the_database_is_asked_when_the_file_about_it_is_gone(reopen: Callable[..., Engine], tmp_path: Path) -> None:
+def test_the_database_is_asked_when_the_file_about_it_is_gone(
+    reopen: Callable[..., Engine], tmp_path: Path
+) -> None:
     reopen().close()
     (tmp_path / "data" / "about.json").unlink()
     with pytest.raises(DimensionMismatch):

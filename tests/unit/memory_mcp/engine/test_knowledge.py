@@ -108,7 +108,12 @@ def test_relations_need_entities_that_exist(engine: Engine, names: dict[str, str
     ],
 )
 def test_depth_and_direction(
-    engine: Engine, names: dict[str, str], depth: int, direction: Direction, entities: list[str], relations: list[str]
+    engine: Engine,
+    names: dict[str, str],
+    depth: int,
+    direction: Direction,
+    entities: list[str],
+    relations: list[str],
 ) -> None:
     found, through = reached(engine, names["a"], depth, direction)
     assert (sorted(found), through) == (sorted(entities), relations)
@@ -167,7 +172,10 @@ def test_other_users_entities_do_not_exist(reopen: Callable[..., Engine]) -> Non
     engine.knowledge.create_relation(hers, his, "hers to his")
     engine.knowledge.create_relation(his, also, "his to hers")
     engine.knowledge.create_relation(hers, also, "among hers")
-    assert reached(engine, hers, 2)[0] == ["also hers", "his"] or reached(engine, hers, 2)[0] == ["his", "also hers"]
+    assert reached(engine, hers, 2)[0] == ["also hers", "his"] or reached(engine, hers, 2)[0] == [
+        "his",
+        "also hers",
+    ]
 
     engine = reopen(user_id="ada")
     assert reached(engine, hers, 3, "both") == (["also hers"], ["among hers"])
@@ -189,7 +197,9 @@ def test_another_space_does_not_exist(reopen: Callable[..., Engine]) -> None:
 
 def test_a_relation_belongs_to_a_user_whose_both_ends_are(reopen: Callable[..., Engine]) -> None:
     engine = reopen()
-    a, b, c = (entity(engine, name, user_id=user).id for name, user in (("a", "ada"), ("b", "ada"), ("c", None)))
+    a, b, c = (
+        entity(engine, name, user_id=user).id for name, user in (("a", "ada"), ("b", "ada"), ("c", None))
+    )
     assert engine.knowledge.create_relation(a, b, "x").user_id == "ada"
     assert engine.knowledge.create_relation(a, c, "x").user_id is None
 

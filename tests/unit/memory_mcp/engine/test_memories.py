@@ -31,7 +31,12 @@ def listed(engine: Engine) -> list[str]:
 
 def test_defaults(engine: Engine) -> None:
     memory = remember(engine)
-    assert (memory.memory_type, memory.user_id, memory.metadata, memory.space) == ("semantic", None, {}, "engine")
+    assert (memory.memory_type, memory.user_id, memory.metadata, memory.space) == (
+        "semantic",
+        None,
+        {},
+        "engine",
+    )
     assert memory.event_time == memory.ingestion_time == memory.updated_at == memory.valid_from == NOW
     assert (memory.valid_until, memory.expires_at) == (None, None)
     assert (memory.invalidation_reason, memory.superseded_by, memory.importance) == (None, None, 1.0)
@@ -53,7 +58,9 @@ def test_an_id_may_carry_its_table(engine: Engine) -> None:
     assert engine.memories.get(f"memories:{memory.id}") == memory
 
 
-@pytest.mark.parametrize("key", ["", "nobody", "entities:abc", "a b", "memories:", "x' OR 1", "ü" * 20, "a" * 65, "\ud800"])
+@pytest.mark.parametrize(
+    "key", ["", "nobody", "entities:abc", "a b", "memories:", "x' OR 1", "ü" * 20, "a" * 65, "\ud800"]
+)
 def test_an_unknown_id_is_not_found(engine: Engine, key: str) -> None:
     with pytest.raises(MemoryNotFound):
         engine.memories.get(key)
@@ -102,7 +109,9 @@ def test_bad_input_names_the_field_and_stores_nothing(engine: Engine, draft: Dra
     assert engine.status().counts.memories == 0
 
 
-@pytest.mark.parametrize("content", ["x" * 100_000, "\u200b", "👩‍👩‍👧", "مرحبا", "`; DELETE memories; --", "a\nb"])
+@pytest.mark.parametrize(
+    "content", ["x" * 100_000, "\u200b", "👩‍👩‍👧", "مرحبا", "`; DELETE memories; --", "a\nb"]
+)
 def test_unusual_contents_are_kept(engine: Engine, content: str) -> None:
     assert engine.memories.get(remember(engine, content).id).content == content
 
@@ -148,7 +157,17 @@ def test_an_update_keeps_the_other_fields(engine: Engine, clock: Clock) -> None:
     after = engine.memories.update(before.id, content="new")
     assert after == engine.memories.get(before.id)
     assert (after.content, after.updated_at) == ("new", later)
-    for name in ("id", "row", "memory_type", "user_id", "metadata", "event_time", "ingestion_time", "valid_from", "valid_until"):
+    for name in (
+        "id",
+        "row",
+        "memory_type",
+        "user_id",
+        "metadata",
+        "event_time",
+        "ingestion_time",
+        "valid_from",
+        "valid_until",
+    ):
         assert getattr(after, name) == getattr(before, name)
 
 
@@ -189,7 +208,11 @@ def test_a_memory_that_ended_before_it_began_can_still_be_changed(engine: Engine
 
 @pytest.mark.parametrize(
     ("change", "field"),
-    [({"content": ""}, "content"), ({"memory_type": "x"}, "memory_type"), ({"metadata": {"k": object()}}, "metadata.k")],
+    [
+        ({"content": ""}, "content"),
+        ({"memory_type": "x"}, "memory_type"),
+        ({"metadata": {"k": object()}}, "metadata.k"),
+    ],
 )
 def test_a_bad_update_changes_nothing(engine: Engine, change: dict[str, Any], field: str) -> None:
     before = remember(engine)
@@ -208,7 +231,8 @@ def test_concurrent_updates_of_different_fields_both_stand(engine: Engine) -> No
     memory = remember(engine)
     changes: list[dict[str, Any]] = [{"content": "new"}, {"memory_type": "episodic"}, {"metadata": {"k": 1}}]
     threads = [
-        threading.Thread(target=engine.memories.update, args=(memory.id,), kwargs=change) for change in changes
+        threading.Thread(target=engine.memories.update, args=(memory.id,), kwargs=change)
+        for change in changes
     ]
     for thread in threads:
         thread.start()
@@ -224,7 +248,12 @@ def test_concurrent_updates_of_different_fields_both_stand(engine: Engine) -> No
 def test_a_deleted_memory_is_gone(engine: Engine) -> None:
     memory = remember(engine)
     engine.memories.delete(memory.id)
-    for again in (engine.memories.get, engine.memories.delete, engine.memories.invalidate, engine.memories.update):
+    for again in (
+        engine.memories.get,
+        engine.memories.delete,
+        engine.memories.invalidate,
+        engine.memories.update,
+    ):
         with pytest.raises(MemoryNotFound):
             again(memory.id)
     assert engine.status().counts.memories == 0
@@ -313,7 +342,12 @@ def test_newest_first_in_pages(engine: Engine) -> None:
     for i in range(5):
         remember(engine, f"m{i}")
     pages = [engine.memories.list(2, offset) for offset in (0, 2, 4, 6)]
-    assert [[memory.content for memory in page.memories] for page in pages] == [["m4", "m3"], ["m2", "m1"], ["m0"], []]
+    assert [[memory.content for memory in page.memories] for page in pages] == [
+        ["m4", "m3"],
+        ["m2", "m1"],
+        ["m0"],
+        [],
+    ]
     assert {page.total for page in pages} == {5}
 
 
@@ -387,7 +421,12 @@ def test_a_server_for_one_user_serves_no_other(two: Callable[..., Engine]) -> No
     assert listed(engine) == ["of ada"]
     assert [memory.content for memory in engine.memories.valid(10)] == ["of ada"]
     for content in ("of bob", "of None"):
-        for call in (engine.memories.get, engine.memories.delete, engine.memories.invalidate, engine.memories.update):
+        for call in (
+            engine.memories.get,
+            engine.memories.delete,
+            engine.memories.invalidate,
+            engine.memories.update,
+        ):
             with pytest.raises(MemoryNotFound):
                 call(everybody[content])
     with pytest.raises(InvalidInput, match="superseded_by"):
@@ -419,7 +458,9 @@ def test_another_space_is_another_world(two: Callable[..., Engine]) -> None:
 # Waiting
 
 
-def test_indexes_that_are_not_ready_say_so_after_the_timeout(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_indexes_that_are_not_ready_say_so_after_the_timeout(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     memory = remember(engine)
     monkeypatch.setattr(engine.memories, "_timeout", 0.0)
     engine._indexes._live.clear()

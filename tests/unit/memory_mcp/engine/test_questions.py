@@ -73,7 +73,9 @@ def test_the_limit_is_kept(filled: Engine) -> None:
 
 
 def test_an_empty_memory_answers_nothing(engine: Engine) -> None:
-    assert all_ways(engine, "anything") == dict.fromkeys(("search", "search_text", "recall", "words", "graph"), set())
+    assert all_ways(engine, "anything") == {
+        key: set() for key in ("search", "search_text", "recall", "words", "graph")
+    }
 
 
 def test_weights_decide(filled: Engine) -> None:
@@ -91,7 +93,9 @@ def test_limits_out_of_range(engine: Engine, way: str, limit: int) -> None:
     assert caught.value.field == "limit"
 
 
-@pytest.mark.parametrize("query", ["", "  ", "x" * 10_001, "a\0", "\ud800"], ids=["empty", "blank", "long", "nul", "half"])
+@pytest.mark.parametrize(
+    "query", ["", "  ", "x" * 10_001, "a\0", "\ud800"], ids=["empty", "blank", "long", "nul", "half"]
+)
 @pytest.mark.parametrize("way", ["search", "search_text", "recall"])
 def test_bad_queries(engine: Engine, way: str, query: str) -> None:
     with pytest.raises(InvalidInput) as caught:
@@ -99,7 +103,9 @@ def test_bad_queries(engine: Engine, way: str, query: str) -> None:
     assert caught.value.field == "query"
 
 
-@pytest.mark.parametrize("query", ["x" * 10_000, "()[]{}\"'*?:^~+-!/\\", "AND OR NOT", "body:x", "日本語 テスト", "🦅"])
+@pytest.mark.parametrize(
+    "query", ["x" * 10_000, "()[]{}\"'*?:^~+-!/\\", "AND OR NOT", "body:x", "日本語 テスト", "🦅"]
+)
 def test_queries_are_words_not_syntax(filled: Engine, query: str) -> None:
     all_ways(filled, query)
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from memory_mcp.engine import about, reembed as module
+from memory_mcp.engine import about
+from memory_mcp.engine import reembed as module
 from memory_mcp.engine.engine import Engine, open_engine
 from memory_mcp.engine.memories import Draft
 from memory_mcp.engine.reembed import reembed
@@ -43,7 +44,9 @@ def memories(reopen: Callable[..., Engine]) -> list[Memory]:
 @pytest.fixture
 def change(tmp_path: Path) -> Change:
     def run(spec: ModelSpec = NARROW, report: Callable[[int, int], None] = lambda *_: None) -> int:
-        return reembed(some_settings(tmp_path / "data"), encoder=an_encoder(spec, wait_seconds=30), report=report)
+        return reembed(
+            some_settings(tmp_path / "data"), encoder=an_encoder(spec, wait_seconds=30), report=report
+        )
 
     return run
 
@@ -71,14 +74,18 @@ def test_afterwards_the_new_model_serves(
 ) -> None:
     assert change(spec) == 10
     engine = reopen(encoder=an_encoder(spec))
-    assert [memory.id for memory in engine.memories.list(20, 0).memories] == [m.id for m in reversed(memories)]
+    assert [memory.id for memory in engine.memories.list(20, 0).memories] == [
+        m.id for m in reversed(memories)
+    ]
     best = engine.questions.search(memories[4].content, 1).found[0]
     assert best.memory == memories[4]
     assert engine.status().database_dimensions == spec.dimensions
     assert_agreement(engine._store, engine._indexes, spec.name, tmp_path)
 
 
-def test_passages_get_the_prefix_of_the_new_model(memories: list[Memory], change: Change, tmp_path: Path) -> None:
+def test_passages_get_the_prefix_of_the_new_model(
+    memories: list[Memory], change: Change, tmp_path: Path
+) -> None:
     change(SAME_WIDTH)
     store = Store.open(tmp_path / "data" / "database")
     vector = store.vectors([memories[0].id], SAME_WIDTH.name)[memories[0].id]
@@ -100,7 +107,7 @@ def test_afterwards_the_old_model_of_the_same_width_is_refused(
     reopen: Callable[..., Engine], memories: list[Memory], change: Change
 ) -> None:
     change(SAME_WIDTH)
-    with pytest.raises(ModelMismatch, match="made by other"):
+    with pytest.raises(ModelMismatch, match="vectors of other"):
         reopen()
 
 
@@ -122,7 +129,9 @@ def test_one_that_is_stopped_leaves_the_old_model_serving(
         reopen(encoder=an_encoder(NARROW))
 
 
-def test_one_that_is_stopped_goes_on_where_it_was(memories: list[Memory], change: Change, tmp_path: Path) -> None:
+def test_one_that_is_stopped_goes_on_where_it_was(
+    memories: list[Memory], change: Change, tmp_path: Path
+) -> None:
     with pytest.raises(Stopped):
         change(report=stop_at(6))
     seen: list[int] = []
@@ -139,7 +148,9 @@ def test_stopped_anywhere_nothing_is_lost(
         change(report=stop_at(at))
     assert change() == 10 - at
     engine = reopen(encoder=an_encoder(NARROW))
-    assert {memory.id: memory for memory in engine.memories.list(20, 0).memories} == {m.id: m for m in memories}
+    assert {memory.id: memory for memory in engine.memories.list(20, 0).memories} == {
+        m.id: m for m in memories
+    }
     assert_agreement(engine._store, engine._indexes, NARROW.name, tmp_path)
 
 
@@ -163,7 +174,11 @@ def test_what_changes_between_two_runs_is_embedded_as_it_is(
 
 
 def test_the_switch_is_one_step(
-    reopen: Callable[..., Engine], memories: list[Memory], change: Change, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    reopen: Callable[..., Engine],
+    memories: list[Memory],
+    change: Change,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
     """Killed when the database has switched and the file beside it has not: the new model opens."""
 

@@ -100,13 +100,17 @@ def test_no_flipped_bit_passes(path: Path) -> None:
             assert load_arrays(path) is None, (place, bit)
 
 
+def described(form: str, arrays: list[dict[str, Any]]) -> bytes:
+    """A file of another version of this program."""
+    return json.dumps({"format": form, "database": "db", "seq": 1, "arrays": arrays}).encode() + b"\n"
+
+
 @pytest.mark.parametrize(
     "content",
     [
         b"", b"\n", b"\xff\xfe\x00", b"[]\n", b"null\n", b"{}\n", b"[" * 100_000, b"x" * 100_000,
-        json.dumps({"format": "memory-mcp arrays 99", "database": "db", "seq": 1, "arrays": []}).encode() + b"\n",
-        json.dumps({"format": "memory-mcp arrays 1", "database": "db", "seq": 1, "arrays": [
-            {"name": "a", "dtype": "<f8", "shape": [10**15], "crc": 0}]}).encode() + b"\n",
+        described("memory-mcp arrays 99", []),
+        described("memory-mcp arrays 1", [{"name": "a", "dtype": "<f8", "shape": [10**15], "crc": 0}]),
     ],
     ids=["empty", "blank", "binary", "list", "null", "bare", "deep", "long", "newer", "huge"],
 )  # fmt: skip

@@ -30,10 +30,13 @@ def fill(dense: Dense, vectors: NDArray[np.float32], start: int = 0) -> None:
 
 
 def found(dense: Dense, query: Vector, k: int = 10) -> list[int]:
-    return dense.search(query, k, everything).rows.tolist()
+    rows: list[int] = dense.search(query, k, everything).rows.tolist()
+    return rows
 
 
-def nearest(vectors: NDArray[np.float32], query: Vector, k: int, rows: Iterable[int] | None = None) -> list[int]:
+def nearest(
+    vectors: NDArray[np.float32], query: Vector, k: int, rows: Iterable[int] | None = None
+) -> list[int]:
     """The plain reference."""
     scores = {row: float(vectors[row] @ query) for row in (range(len(vectors)) if rows is None else rows)}
     return sorted(scores, key=lambda row: (-scores[row], row))[:k]
@@ -66,7 +69,8 @@ def test_best_first_with_cosines(dense: Dense) -> None:
     ranking = dense.search(query, 7, everything)
     assert ranking.rows.tolist() == nearest(vectors, query, 7)
     assert ranking.scores == pytest.approx(vectors[ranking.rows] @ query)
-    assert (ranking.rows.dtype, ranking.scores.dtype) == (np.int64, np.float64)
+    assert ranking.rows.dtype == np.dtype(np.int64)
+    assert ranking.scores.dtype == np.dtype(np.float64)
 
 
 @pytest.mark.parametrize(("k", "expected"), [(0, 0), (-1, 0), (1, 1), (3, 3), (4, 4), (5, 4)])
@@ -322,7 +326,7 @@ def test_what_changes_during_the_construction_is_right_afterwards(
     build = large._build
     assert build is not None
     # not yet adopted, so all of this counts as during the construction
-    large.apply([deleted(row) for row in range(0, 100)])
+    large.apply([deleted(row) for row in range(100)])
     large.apply([written(row, -vectors[row]) for row in range(100, 120)])
     fill(large, vectors[LIMIT + 1 :], start=LIMIT + 1)
     large.apply([deleted(550), written(20, vectors[20])])
@@ -385,7 +389,9 @@ def test_the_graph_survives_a_reopening(large: Dense, path: Path, vectors: NDArr
     assert found(again, vectors[0], 1) == [600]
 
 
-def test_saving_again_leaves_only_the_newest_graph(large: Dense, path: Path, vectors: NDArray[np.float32]) -> None:
+def test_saving_again_leaves_only_the_newest_graph(
+    large: Dense, path: Path, vectors: NDArray[np.float32]
+) -> None:
     fill(large, vectors)
     settle(large)
     large.save(Checkpoint("db", 600))
@@ -406,7 +412,9 @@ def test_a_graph_under_construction_is_not_saved_but_the_vectors_are(
 
 
 @pytest.mark.parametrize("how", ["missing", "truncated", "flipped", "empty", "foreign"])
-def test_a_damaged_graph_is_built_again(large: Dense, path: Path, vectors: NDArray[np.float32], how: str) -> None:
+def test_a_damaged_graph_is_built_again(
+    large: Dense, path: Path, vectors: NDArray[np.float32], how: str
+) -> None:
     fill(large, vectors)
     settle(large)
     large.save(Checkpoint("db", 600))

@@ -4,11 +4,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from retrieval.channels.graph import Graph
-from retrieval.records import Entity, Memory, Relation, Rows, Scope
+from retrieval.records import Entity, Memory, Relation, Scope
 from retrieval.store.changes import Change, Checkpoint, Deleted, Follower
 from retrieval.text.terms import spoken
 from tests.builders import a_memory, a_relation, an_entity
@@ -22,14 +21,13 @@ class Phrases:
 
     memories: dict[int, Memory] = field(default_factory=dict)
 
-    def __call__(self, phrase: str, scope: Scope) -> Rows:
+    def __call__(self, phrase: str, scope: Scope) -> list[Memory]:
         wanted = f" {' '.join(spoken(phrase))} "
-        rows = [
-            row
-            for row, memory in self.memories.items()
+        return [
+            memory
+            for memory in self.memories.values()
             if memory.space == scope.space and wanted in f" {' '.join(spoken(memory.content))} "
         ]
-        return np.array(rows, np.int64)
 
 
 class Written:

@@ -20,7 +20,7 @@ def memory(row: int, content: str, space: str = "engine") -> Memory:
 
 
 def a_graph(tmp_path: Path, *records: Memory | Entity | Relation | Deleted) -> Graph:
-    graph = Graph.open(tmp_path / "graph", lambda name, scope: np.empty(0, np.int64))
+    graph = Graph.open(tmp_path / "graph", lambda name, scope: [])
     graph.apply([Change(seq, record) for seq, record in enumerate(records)])
     return graph
 
@@ -33,7 +33,8 @@ def walk(graph: Graph, query: str, *rows: int, scope: Scope = SCOPE, without: tu
     def allowed(asked: Rows) -> NDArray[np.bool_]:
         return ~np.isin(asked, without)
 
-    return graph.walk(query, scope, candidates(*rows), allowed, 10)
+    part = graph.choose(query, scope, candidates(*rows), allowed)
+    return graph.walk(part, candidates(*rows), 10)
 
 
 def found(result: Walk) -> list[int]:
@@ -178,6 +179,17 @@ def test_why_names_the_seeds_and_the_path(tmp_path: Path) -> None:
 
 def test_the_same_walk_gives_the_same_answer(tmp_path: Path) -> None:
     graph = a_graph(tmp_path, *CHAIN)
-    first, second = (graph.walk("Vistula", SCOPE, candidates(3), everything, 10) for _ in range(2))
+    first, second = (
+        graph.walk(graph.choose("Vistula", SCOPE, candidates(3), everything), candidates(3), 10)
+        for _ in range(2)
+    )
     assert found(first) == found(second)
     assert first.ranking.scores.tolist() == second.ranking.scores.tolist()
+
+
+def test_a_walk_may_start_from_other_candidates_than_the_choice(tmp_path: Path) -> None:
+    graph = a_graph(tmp_path, *CHAIN)
+    part = graph.choose("hm?", SCOPE, candidates(0), everything)
+    assert found(graph.walk(part, candidates(0), 10))[0] == 0
+    assert found(graph.walk(part, candidates(1), 10))[0] == 1
+    assert found(graph.walk(part, candidates(999), 10)) == found(graph.walk(part, candidates(0), 10))

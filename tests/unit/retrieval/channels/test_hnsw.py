@@ -34,6 +34,14 @@ def test_rows_are_signed_numbers(hnsw: Hnsw) -> None:
     assert hnsw.search(unit_vectors(1, WIDTH)[0], 3).dtype == np.int64
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_every_vector_can_be_reached(seed: int) -> None:
+    vectors = unit_vectors(300, WIDTH, seed=seed)
+    index = Hnsw(WIDTH)
+    index.add(np.arange(300), vectors)
+    assert [row for row, vector in enumerate(vectors) if row not in index.search(vector, 10)] == []
+
+
 def test_never_more_than_there_are(hnsw: Hnsw) -> None:
     assert sorted(hnsw.search(unit_vectors(1, WIDTH)[0], 500).tolist()) == list(range(200))
 

@@ -24,6 +24,7 @@ SPEC = replace(find_model("minilm"), name="test_pooled", source=SOURCE)
 def pooled_copy(folder: Path) -> Path:
     """Our own model, laid out as fastembed expects one, ending before the pooling."""
     import onnx
+
     folder.mkdir(parents=True)
     bundled = find_folder("all-minilm-l6-v2")
     model = onnx.load(str(bundled / "model.onnx"))

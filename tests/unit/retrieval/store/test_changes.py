@@ -70,7 +70,9 @@ def test_only_what_came_after(store: Store) -> None:
 
 def test_the_log_is_read_in_pages_that_end_at_a_whole_change(store: Store) -> None:
     for _ in range(2):  # six memories a change: pages of 500 changes are not pages of 500 records
-        store.create_memories([a_memory(f"b{store.state().seq}x{i}") for i in range(6)], unit_vectors(6), MODEL)
+        store.create_memories(
+            [a_memory(f"b{store.state().seq}x{i}") for i in range(6)], unit_vectors(6), MODEL
+        )
     store._db.run(  # 500 more entries, without the time of 500 commits
         "FOR $i IN 3..=502 { CREATE type::record('changes', [$i]) SET touched = [['memories', 'gone', 77]] };"
     )

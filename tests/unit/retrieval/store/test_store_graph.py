@@ -19,13 +19,17 @@ def chain(store: Store) -> Store:
     return store
 
 
-def related(store: Store, *entities: str, outgoing: bool = True, incoming: bool = False, limit: int = 10) -> list[str]:
+def related(
+    store: Store, *entities: str, outgoing: bool = True, incoming: bool = False, limit: int = 10
+) -> list[str]:
     found = store.relations_of(entities, outgoing=outgoing, incoming=incoming, limit=limit)
     return [relation.id for relation in found]
 
 
 def test_an_entity_reads_as_written(store: Store) -> None:
-    change = store.create_entity(an_entity("e", name="Zoë", entity_type="person", description="d", user_id="ada"))
+    change = store.create_entity(
+        an_entity("e", name="Zoë", entity_type="person", description="d", user_id="ada")
+    )
     assert store.entities(["e", "unknown"]) == {"e": change.record}
     assert change.record.row == 0  # type: ignore[union-attr]
 

@@ -33,7 +33,9 @@ def test_a_failing_statement_raises(connection: Connection, statements: str) -> 
         connection.run(statements)
 
 
-def test_the_log_names_the_cause_and_only_that(connection: Connection, caplog: pytest.LogCaptureFixture) -> None:
+def test_the_log_names_the_cause_and_only_that(
+    connection: Connection, caplog: pytest.LogCaptureFixture
+) -> None:
     with caplog.at_level(logging.ERROR), pytest.raises(StoreError):
         connection.run("BEGIN; CREATE meta:a; THROW 'the cause'; CREATE meta:b; COMMIT;")
     assert [("the cause" in record.message) for record in caplog.records] == [True]
