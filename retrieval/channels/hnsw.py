@@ -67,6 +67,9 @@ class Hnsw:
 
 
 def _new_index(dimensions: int) -> Any:
+    # First, though it is not used here: with usearch loaded before it, onnxruntime crashes the process when
+    # the encoder imports it (usearch 2.26, onnxruntime 1.31). The other way round both work.
+    import onnxruntime  # type: ignore[import-untyped]  # noqa: F401
     from usearch.index import Index
 
     return Index(

@@ -1,5 +1,7 @@
 """The approximate index: a thin layer over usearch."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -103,3 +105,11 @@ def test_what_cannot_be_trusted_is_not_loaded(hnsw: Hnsw, tmp_path: Path, how: s
         case "wrong checksum":
             checksum += 1
     assert Hnsw.load(path, WIDTH, checksum) is None
+
+
+def test_the_model_runtime_can_be_loaded_after_a_graph_was_opened() -> None:
+    code = "from retrieval.channels.hnsw import Hnsw; Hnsw(4); import onnxruntime; print('alive')"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stdout.strip()) == (0, "alive")
