@@ -18,7 +18,8 @@ from retrieval.channels.dense import Dense
 from retrieval.channels.graph import Graph
 from retrieval.channels.lexical import Lexical
 from retrieval.errors import IndexesNotReady, MemoryServerError
-from retrieval.records import Memory, Scope
+from retrieval.records import Memory, Rows, Scope
+from retrieval.shelf import Shelf
 from retrieval.store.changes import Change, Checkpoint, Follower
 from retrieval.store.store import State, Store, Table
 
@@ -58,9 +59,18 @@ class Indexes:
     ``lock`` guards all of them: hold it to search. Writers go through ``commit``.
     """
 
-    def __init__(self, store: Store, model: str, catalog: Catalog, dense: Dense, lexical: Lexical) -> None:
+    def __init__(
+        self,
+        store: Store,
+        model: str,
+        catalog: Catalog,
+        shelf: Shelf[Memory],
+        dense: Dense,
+        lexical: Lexical,
+    ) -> None:
         self.lock = threading.RLock()
         self.catalog = catalog
+        self.shelf = shelf
         self.dense = dense
         self.lexical = lexical
         self.graph: Graph
@@ -84,6 +94,7 @@ class Indexes:
             store,
             model,
             Catalog.open(folder / "catalog.arrays"),
+            Shelf.open(folder / "shelf.arrays", Memory, "memories"),
             Dense.open(folder / "dense.arrays", dimensions),
             Lexical.open(folder / "lexical"),
         )
@@ -106,6 +117,18 @@ class Indexes:
             if not self._live.is_set():
                 raise IndexesNotReady(self._progress.percent if self._progress else 0.0)
             yield
+
+    def memories(self, rows: Rows) -> list[Memory]:
+        """The memories in ``rows``, in their order, without those that are gone."""
+        with self.lock:
+            records = self.shelf.read(rows)
+            if None not in records:
+                return [memory for memory in records if memory is not None]
+            ids = self.catalog.ids(rows)
+        missing = [key for key, memory in zip(ids, records, strict=True) if memory is None and key]
+        known = self._store.memories(missing)
+        found = (memory or known.get(key) for key, memory in zip(ids, records, strict=True))
+        return [memory for memory in found if memory is not None]
 
     def bring_up(self) -> None:
         """``catch_up`` for a thread of its own: what goes wrong is kept in ``failed``, for whoever waits."""
@@ -162,7 +185,7 @@ class Indexes:
         """Save what changed, release everything."""
         self._stopping.set()
         with self.lock:
-            if self._live.is_set() and self._seq > self._saved:
+            if self._live.is_set() and (self._seq > self._saved or self.dense.has_unsaved_graph):
                 self._save(self._store.state().checkpoint)
             self._live.clear()
             for follower in self._followers():
@@ -172,11 +195,10 @@ class Indexes:
 
     def _followers(self) -> tuple[Follower, ...]:
         # The graph last: it asks the lexical index which memories mention a new entity.
-        return (self.catalog, self.dense, self.lexical, self.graph)
+        return (self.catalog, self.shelf, self.dense, self.lexical, self.graph)
 
     def _mentions(self, name: str, scope: Scope) -> list[Memory]:
-        rows = self.lexical.containing(name, scope, _MENTIONS)
-        return list(self._store.memories(self.catalog.ids(rows)).values())
+        return self.memories(self.lexical.containing(name, scope, _MENTIONS))
 
     def _take_in(self, changes: Sequence[Change]) -> None:
         self.version += 1

@@ -29,9 +29,9 @@ SEEDS = 20
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One ranked memory with the score of each channel; None where a channel did not find it."""
+    """One ranked memory, by its row, with the score of each channel; None where one did not find it."""
 
-    id: str
+    row: int
     score: float
     vector: float | None = None
     bm25: float | None = None
@@ -64,14 +64,14 @@ def search_vectors(indexes: Indexes, query: Vector, k: int, scope: Scope, at: da
     """The nearest memories by cosine."""
     with indexes.current():
         ranking = indexes.dense.search(query, k, _allowed(indexes, scope, at))
-        return _hits(indexes, ranking)
+        return _hits(ranking)
 
 
 def search_words(indexes: Indexes, query: str, k: int, scope: Scope, at: datetime) -> list[Hit]:
     """The best memories by BM25."""
     with indexes.current():
         ranking = indexes.lexical.search(query, k, scope, _allowed(indexes, scope, at))
-        return _hits(indexes, ranking)
+        return _hits(ranking)
 
 
 def read(indexes: Indexes, query: str, scope: Scope, at: datetime, weights: Weights) -> Reading:
@@ -135,10 +135,8 @@ def recall(
         columns = (fused[best].tolist(), *(channel[best].tolist() for channel in scores.values()))
         return Recalled(
             tuple(
-                Hit(key, score, _known(cosine), _known(match), _known(share))
-                for key, score, cosine, match, share in zip(
-                    indexes.catalog.ids(rows[best]), *columns, strict=True
-                )
+                Hit(row, score, _known(cosine), _known(match), _known(share))
+                for row, score, cosine, match, share in zip(rows[best].tolist(), *columns, strict=True)
             ),
             nodes,
         )
@@ -148,9 +146,8 @@ def _allowed(indexes: Indexes, scope: Scope, at: datetime) -> Callable[[Rows], N
     return lambda rows: indexes.catalog.allowed(scope, at, rows)
 
 
-def _hits(indexes: Indexes, ranking: Ranking) -> list[Hit]:
-    ids = indexes.catalog.ids(ranking.rows)
-    return [Hit(id=key, score=score) for key, score in zip(ids, ranking.scores.tolist(), strict=True)]
+def _hits(ranking: Ranking) -> list[Hit]:
+    return [Hit(*pair) for pair in zip(ranking.rows.tolist(), ranking.scores.tolist(), strict=True)]
 
 
 def _seeds(dense: Ranking, lexical: Ranking) -> Ranking:

@@ -44,6 +44,7 @@ def assert_agreement(store: Store, indexes: Indexes, model: str, scratch: Path) 
     _check_vectors(store, indexes, memories, model)
     _check_log(store)
     _check_catalog(indexes, memories)
+    _check_shelf(indexes, memories)
     _check_lexical(indexes, memories)
     _check_graph(indexes, memories, entities, relations, scratch)
 
@@ -119,6 +120,13 @@ def _instants(memories: list[Memory]) -> set[datetime]:
 def _valid(memory: Memory, at: datetime) -> bool:
     ends = [end for end in (memory.valid_until, memory.expires_at) if end is not None]
     return memory.valid_from <= at and all(at < end for end in ends)
+
+
+def _check_shelf(indexes: Indexes, memories: list[Memory]) -> None:
+    rows = np.array(rows_of(memories), dtype=np.int64)
+    assert indexes.shelf.read(rows) == memories
+    beyond = np.setdiff1d(np.arange(rows.max(initial=-1) + 2), rows)
+    assert not any(indexes.shelf.read(beyond))
 
 
 def _check_lexical(indexes: Indexes, memories: list[Memory]) -> None:

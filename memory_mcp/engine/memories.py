@@ -15,7 +15,7 @@ from memory_mcp.engine import checks
 from retrieval.embedding.encoder import Encoder
 from retrieval.errors import IndexesNotReady, InvalidInput, MemoryNotFound, StoreError
 from retrieval.indexes import Indexes
-from retrieval.records import Memory, Rows, Scope
+from retrieval.records import Memory, Scope
 from retrieval.store.changes import Change
 from retrieval.store.store import Store
 
@@ -156,7 +156,7 @@ class Memories:
         self.wait()
         with self._indexes.current():
             rows = self._indexes.catalog.visible(self._scope)
-        return Page(self._read(rows[offset : offset + limit]), len(rows))
+        return Page(tuple(self._indexes.memories(rows[offset : offset + limit])), len(rows))
 
     def valid(
         self, limit: int, *, user_id: str | None = None, at: datetime | None = None
@@ -166,11 +166,7 @@ class Memories:
         self.wait()
         with self._indexes.current():
             rows = self._indexes.catalog.valid(scope, at or self._now())
-        return self._read(rows[:limit])
-
-    def read(self, ids: Sequence[str]) -> dict[str, Memory]:
-        """The memories with these ids, as the indexes name them."""
-        return self._store.memories(ids)
+        return tuple(self._indexes.memories(rows[:limit]))
 
     def owner(self, user_id: str | None) -> str | None:
         """Whose memories a call is about: a server that serves one user serves no other."""
@@ -220,11 +216,6 @@ class Memories:
         record = self._indexes.commit(write)[0].record
         assert isinstance(record, Memory)
         return record
-
-    def _read(self, rows: Rows) -> tuple[Memory, ...]:
-        with self._indexes.lock:
-            ids = self._indexes.catalog.ids(rows)
-        return tuple(self._store.memories(ids).values())
 
 
 def new_id() -> str:

@@ -5,6 +5,8 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from datetime import datetime
 
+import numpy as np
+
 from memory_mcp.engine import checks
 from memory_mcp.engine.memories import Memories
 from retrieval.embedding.encoder import Encoder
@@ -90,5 +92,6 @@ class Questions:
         self._memories.wait()
 
     def _answer(self, hits: "list[Hit] | tuple[Hit, ...]", nodes: int = 0) -> Answer:
-        memories = self._memories.read([hit.id for hit in hits])
-        return Answer(tuple(Found(memories[hit.id], hit) for hit in hits if hit.id in memories), nodes)
+        rows = np.fromiter((hit.row for hit in hits), np.int64, len(hits))
+        memories = {memory.row: memory for memory in self._indexes.memories(rows)}
+        return Answer(tuple(Found(memories[hit.row], hit) for hit in hits if hit.row in memories), nodes)

@@ -68,6 +68,7 @@ class Dense:
         self._hnsw: Hnsw | None = None
         self._build: _Build | None = None
         self._coarse: Coarse | None = None
+        self._unsaved_graph = False
 
     @classmethod
     def open(cls, path: Path, dimensions: int, *, exact_limit: int = EXACT_LIMIT) -> Self:
@@ -95,6 +96,12 @@ class Dense:
     def __len__(self) -> int:
         return len(self._slots)
 
+    @property
+    def has_unsaved_graph(self) -> bool:
+        """Whether a graph was finished since the last ``save``: building it again takes many seconds."""
+        self._adopt()
+        return self._unsaved_graph
+
     def apply(self, changes: Sequence[Change]) -> None:
         for change in changes:
             record = change.record
@@ -116,6 +123,7 @@ class Dense:
             arrays["hnsw"] = np.array([checkpoint.seq, checksum], dtype=np.int64)
         save_arrays(self._path, checkpoint, arrays)
         self._checkpoint = checkpoint
+        self._unsaved_graph = False
         for old in self._path.parent.glob(f"{self._path.stem}.*.hnsw"):
             if self._hnsw is None or old != self._hnsw_path(checkpoint.seq):
                 old.unlink()
@@ -256,6 +264,7 @@ class Dense:
             else:
                 _refresh(hnsw, touched, self._slots, self._blocks)
                 self._hnsw, self._build, self._coarse = hnsw, None, None
+                self._unsaved_graph = True
 
     def _new_slot(self) -> int:
         slot = self._used

@@ -21,8 +21,8 @@ log = logging.getLogger(__name__)
 
 _CONNECTIVITY, _EXPANSION_ADD, _EXPANSION_SEARCH = 16, 64, 128
 """usearch parameters. 100k clustered vectors, 384 dimensions, 2 busy cores: built in 18-34 s, 85 MB,
-0.3-0.6 ms a query for 100 proposals that hold 99.9 % of the true first ten (16-bit copies: the same
-for 152 MB)."""
+0.3-0.6 ms a query. Of the true first ten, 100 proposals hold 99.9 % where vectors form clusters, and 94.4 %
+of the sentences of ``benchmarks.corpus``, 200 proposals 96.9 % (16-bit copies: the same for 152 MB)."""
 
 
 class Hnsw:

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from retrieval.records import Entity, Memory, Relation, Vector
 from retrieval.store.changes import Change, Checkpoint, Deleted
-from retrieval.store.recent import Recent
 from retrieval.store.rows import to_record, to_row, vector_row
 from retrieval.store.surreal import Connection
 
@@ -78,7 +77,6 @@ class Store:
 
     def __init__(self, connection: Connection) -> None:
         self._db = connection
-        self._recent = Recent()
 
     @classmethod
     def open(cls, folder: Path) -> Self:
@@ -112,12 +110,8 @@ class Store:
 
     def memories(self, ids: Sequence[str]) -> dict[str, Memory]:
         """The memories that exist among ``ids``, in that order."""
-        writes = self._recent.writes
-        known = self._recent.get(ids)
-        read: list[Memory] = self._fetch("memories", [key for key in ids if key not in known], Memory)
-        self._recent.keep(read, writes)
-        known.update((memory.id, memory) for memory in read)
-        return {key: known[key] for key in ids if key in known}
+        found = {memory.id: memory for memory in self._fetch("memories", ids, Memory)}
+        return {key: found[key] for key in ids if key in found}
 
     def entities(self, ids: Sequence[str]) -> dict[str, Entity]:
         """The entities that exist among ``ids``."""
@@ -174,8 +168,6 @@ class Store:
         )
         first = next_row - count
         created = [replace(memory, row=first + i) for i, memory in enumerate(memories)]
-        for memory in created:
-            self._recent.put(memory)
         return [Change(seq, memory, vector) for memory, vector in zip(created, vectors, strict=True)]
 
     def update_memory(self, memory: Memory, vector: Vector | None, model: str) -> Change:
@@ -197,7 +189,6 @@ class Store:
             record=to_row(memory, keep_row=True),
             vectors=[] if vector is None else [vector_row(memory.id, model, vector)],
         )
-        self._recent.put(memory)
         if vector is None:
             vector = self.vectors([memory.id], model).get(memory.id)
         return Change(seq, memory, vector)
@@ -214,7 +205,6 @@ class Store:
             id=memory.id,
             row=memory.row,
         )
-        self._recent.drop(memory.id)
         return Change(seq, Deleted("memories", memory.id, memory.row))
 
     def create_entity(self, entity: Entity) -> Change:
@@ -251,7 +241,6 @@ class Store:
             COMMIT;
             """
         )
-        self._recent.clear()
         return counts
 
     # Models

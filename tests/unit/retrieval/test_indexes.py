@@ -8,13 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from retrieval import indexes as module
 from retrieval.channels.arrays import save_arrays
 from retrieval.indexes import Indexes, Progress
 from retrieval.records import Memory, Scope
-from retrieval.search import search_vectors, search_words
+from retrieval.search import Hit, search_vectors, search_words
 from retrieval.store.changes import Change, Checkpoint
 from retrieval.store.store import Store
 from tests.agreement import assert_agreement
@@ -72,10 +73,14 @@ class World:
 
     def found(self, word: str) -> list[str]:
         """By words and by meaning, which must agree on the first."""
-        hits = [hit.id.rstrip("x") for hit in search_words(self.indexes, word, 10, HOME, NOW)]
+        hits = self._keys(search_words(self.indexes, word, 10, HOME, NOW))
         near = search_vectors(self.indexes, self.model.embed([word])[0], 1, HOME, NOW)
-        assert [hit.id.rstrip("x") for hit in near][: len(hits)] == hits[:1]
+        assert self._keys(near)[: len(hits)] == hits[:1]
         return hits
+
+    def _keys(self, hits: list[Hit]) -> list[str]:
+        ids = self.indexes.catalog.ids(np.array([hit.row for hit in hits], dtype=np.int64))
+        return [key.rstrip("x") for key in ids]
 
     def check(self) -> None:
         assert_agreement(self.store, self.indexes, MODEL, self.root)
@@ -205,6 +210,19 @@ def test_closing_without_changes_writes_nothing(world: World, monkeypatch: pytes
     assert {p: p.stat().st_mtime_ns for p in world.folder.rglob("*") if p.suffix in (".arrays", ".json")} == {
         path: stamp for path, stamp in before.items() if path.suffix in (".arrays", ".json")
     }
+
+
+def test_a_graph_finished_after_the_last_write_is_saved(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.remember("zebrak one")
+    world.indexes.close()
+    world.start()
+    saved: list[Checkpoint] = []
+    monkeypatch.setattr(type(world.indexes.dense), "has_unsaved_graph", property(lambda _: True))
+    monkeypatch.setattr(world.indexes.dense, "save", saved.append)
+    world.indexes.close()
+    assert saved == [world.store.state().checkpoint]
 
 
 def test_what_was_written_without_indexes_is_caught_up(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -376,7 +394,7 @@ def test_another_model_means_other_vectors(world: World) -> None:
     world.indexes = Indexes.open(world.store, world.folder, "narrow", 8)
     world.indexes.catch_up()
     hits = search_vectors(world.indexes, HashModel(8).embed(["zebrak one"])[0], 5, HOME, NOW)
-    assert [hit.id for hit in hits] == [memory.id]
+    assert [hit.row for hit in hits] == [memory.row]
     assert hits[0].score == pytest.approx(1.0)
     assert_agreement(world.store, world.indexes, "narrow", world.root)
 

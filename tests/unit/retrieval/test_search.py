@@ -6,6 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from retrieval.fusion import Weights
@@ -49,9 +50,9 @@ class Library:
         vector = self.model.embed([query])[0] if weights.vector > 0 else None
         return recall(self.indexes, query, vector, k, scope, NOW, weights)
 
-
-def keys(hits: "list[Hit] | tuple[Hit, ...]") -> list[str]:
-    return [hit.id.rstrip("x") for hit in hits]
+    def keys(self, hits: "list[Hit] | tuple[Hit, ...]") -> list[str]:
+        rows = np.array([hit.row for hit in hits], dtype=np.int64)
+        return [key.rstrip("x") for key in self.indexes.catalog.ids(rows)]
 
 
 @pytest.fixture(scope="module")
@@ -81,15 +82,15 @@ def opened(root: Path) -> Iterator[Library]:
 
 def test_words_find_memories_that_have_them(shared: Library) -> None:
     hits = search_words(shared.indexes, "capital Vienna", 10, HOME, NOW)
-    assert keys(hits)[0] == "city"
-    assert set(keys(hits)) == {"city", "river", "hotel"}
+    assert shared.keys(hits)[0] == "city"
+    assert set(shared.keys(hits)) == {"city", "river", "hotel"}
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
 
 
 def test_vectors_find_the_nearest(shared: Library) -> None:
     query = shared.model.embed([CONTENTS["cake"]])[0]
     hits = search_vectors(shared.indexes, query, 2, HOME, NOW)
-    assert keys(hits)[0] == "cake"
+    assert shared.keys(hits)[0] == "cake"
     assert hits[0].score == pytest.approx(1.0)
     assert len(hits) == 2
 
@@ -101,7 +102,7 @@ def test_a_search_by_one_channel_has_no_scores_of_others(shared: Library) -> Non
 
 def test_recall_explains_itself(shared: Library) -> None:
     hit = shared.recall("chocolate cake").hits[0]
-    assert keys([hit]) == ["cake"]
+    assert shared.keys([hit]) == ["cake"]
     assert hit.vector is not None
     assert hit.bm25 is not None
     assert hit.ppr is not None
@@ -113,7 +114,8 @@ def test_recall_ranks_by_the_fused_score(shared: Library) -> None:
 
 
 def test_a_candidate_that_a_channel_did_not_find_has_no_score_there(shared: Library) -> None:
-    hits = {hit.id.rstrip("x"): hit for hit in shared.recall("Danube", Weights(1, 1, 0)).hits}
+    recalled = shared.recall("Danube", Weights(1, 1, 0)).hits
+    hits = dict(zip(shared.keys(recalled), recalled, strict=True))
     assert hits["cake"].bm25 is None
     assert hits["river"].bm25 is not None
 
@@ -121,8 +123,8 @@ def test_a_candidate_that_a_channel_did_not_find_has_no_score_there(shared: Libr
 def test_the_graph_reaches_what_shares_no_word_with_the_question(shared: Library) -> None:
     """Danube - Vienna - hotel: the river memory connects them."""
     recalled = shared.recall("Danube", BY_GRAPH)
-    assert keys(recalled.hits)[0] == "river"
-    assert {"city", "hotel"} <= set(keys(recalled.hits))
+    assert shared.keys(recalled.hits)[0] == "river"
+    assert {"city", "hotel"} <= set(shared.keys(recalled.hits))
     assert recalled.subgraph_nodes > len(recalled.hits)
 
 
@@ -131,8 +133,8 @@ def test_without_the_graph_no_nodes_take_part(shared: Library) -> None:
 
 
 def test_weights_choose_the_channel(shared: Library) -> None:
-    assert keys(shared.recall("Danube", BY_WORDS).hits) == ["river"]
-    near = keys(shared.recall("Danube", BY_MEANING).hits)
+    assert shared.keys(shared.recall("Danube", BY_WORDS).hits) == ["river"]
+    near = shared.keys(shared.recall("Danube", BY_MEANING).hits)
     assert near[0] == "river"
     assert set(near) == set(CONTENTS)
 
@@ -146,7 +148,7 @@ def test_nothing_found(shared: Library) -> None:
 
 
 def test_a_question_without_words_is_answered_by_meaning(shared: Library) -> None:
-    assert set(keys(shared.recall("?!").hits)) == set(CONTENTS)
+    assert set(shared.keys(shared.recall("?!").hits)) == set(CONTENTS)
     assert search_words(shared.indexes, "?!", 5, HOME, NOW) == []
 
 
@@ -160,17 +162,17 @@ def test_another_scope_finds_nothing(shared: Library) -> None:
 def test_one_memory_is_found_with_a_score_of_nought(library: Library) -> None:
     library.add("lone", "Helsinki", space="elsewhere")
     (hit,) = library.recall("Helsinki", scope=Scope("elsewhere")).hits
-    assert (keys([hit]), hit.score) == (["lone"], 0.0)
+    assert (library.keys([hit]), hit.score) == (["lone"], 0.0)
 
 
 def everywhere(library: Library, query: str, scope: Scope = HOME) -> set[str]:
     """What any of the ways to search finds."""
     vector = library.model.embed([query])[0]
     return (
-        set(keys(search_words(library.indexes, query, 50, scope, NOW)))
-        | set(keys(search_vectors(library.indexes, vector, 50, scope, NOW)))
-        | set(keys(library.recall(query, k=50, scope=scope).hits))
-        | set(keys(library.recall(query, BY_GRAPH, k=50, scope=scope).hits))
+        set(library.keys(search_words(library.indexes, query, 50, scope, NOW)))
+        | set(library.keys(search_vectors(library.indexes, vector, 50, scope, NOW)))
+        | set(library.keys(library.recall(query, k=50, scope=scope).hits))
+        | set(library.keys(library.recall(query, BY_GRAPH, k=50, scope=scope).hits))
     )
 
 
@@ -200,8 +202,8 @@ def test_a_user_finds_only_their_own(library: Library) -> None:
 def test_a_hidden_memory_does_not_connect_others(library: Library) -> None:
     library.add("his", "Quagga fed Dodo", user_id="bob")
     library.add("hers", "Dodo bit Moa", user_id="ada")
-    assert keys(library.recall("Quagga", BY_GRAPH).hits) == ["his", "hers"]
-    assert keys(library.recall("Quagga", BY_GRAPH, scope=Scope("engine", "ada")).hits) == []
+    assert library.keys(library.recall("Quagga", BY_GRAPH).hits) == ["his", "hers"]
+    assert library.keys(library.recall("Quagga", BY_GRAPH, scope=Scope("engine", "ada")).hits) == []
 
 
 def test_a_deleted_memory_is_found_by_no_channel(library: Library) -> None:
@@ -215,7 +217,7 @@ def test_an_updated_memory_is_found_by_its_new_words_only(library: Library) -> N
     changed = replace(memory, content="Malta fortress")
     vector = library.model.embed([changed.content])[0]
     library.indexes.commit(lambda: [library.store.update_memory(changed, vector, MODEL)])
-    assert keys(search_words(library.indexes, "fortress", 5, HOME, NOW)) == ["moved"]
+    assert library.keys(search_words(library.indexes, "fortress", 5, HOME, NOW)) == ["moved"]
     assert search_words(library.indexes, "Gozo", 5, HOME, NOW) == []
-    assert keys(library.recall("Malta", BY_GRAPH).hits) == ["moved"]
-    assert "moved" not in keys(library.recall("Gozo", BY_GRAPH).hits)
+    assert library.keys(library.recall("Malta", BY_GRAPH).hits) == ["moved"]
+    assert "moved" not in library.keys(library.recall("Gozo", BY_GRAPH).hits)

@@ -80,15 +80,15 @@ def recalled(hit: Hit) -> dict[str, Any]:
 
 
 def test_a_fused_score_lies_between_0_and_1_with_the_average_in_the_middle() -> None:
-    assert recalled(Hit("k", 0.0))["score"] == 0.5
-    scores = [recalled(Hit("k", z))["score"] for z in (-30.0, -2.0, 0.0, 0.5, 3.0)]
+    assert recalled(Hit(1, 0.0))["score"] == 0.5
+    scores = [recalled(Hit(1, z))["score"] for z in (-30.0, -2.0, 0.0, 0.5, 3.0)]
     assert scores == sorted(scores)
     assert all(0 <= score <= 1 for score in scores)
 
 
 def test_channel_scores_are_plain_and_0_where_nothing_was_found() -> None:
-    row = recalled(Hit("k", 1.0, vector=0.123456789, bm25=12.3456789, ppr=-12.0))
+    row = recalled(Hit(1, 1.0, vector=0.123456789, bm25=12.3456789, ppr=-12.0))
     assert (row["vector_score"], row["bm25_score"]) == (0.123457, 12.3457)
     assert row["ppr_score"] == pytest.approx(6.14421e-06)
-    row = recalled(Hit("k", 1.0))
+    row = recalled(Hit(1, 1.0))
     assert (row["vector_score"], row["bm25_score"], row["ppr_score"]) == (0.0, 0.0, 0.0)

@@ -50,7 +50,7 @@ def test_the_best_comes_first_with_its_scores(filled: Engine) -> None:
     answer = filled.questions.recall("When does Falcon deploy?")
     best = answer.found[0]
     assert best.memory.content == "Falcon deploys on Friday"
-    assert best.hit.id == best.memory.id
+    assert best.hit.row == best.memory.row
     assert best.hit.score > answer.found[1].hit.score
     assert None not in (best.hit.vector, best.hit.bm25, best.hit.ppr)
     assert answer.subgraph_nodes > 0

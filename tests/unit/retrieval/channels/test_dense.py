@@ -389,6 +389,17 @@ def test_the_graph_survives_a_reopening(large: Dense, path: Path, vectors: NDArr
     assert found(again, vectors[0], 1) == [600]
 
 
+def test_it_says_that_a_graph_was_finished_since_the_last_save(
+    large: Dense, path: Path, vectors: NDArray[np.float32]
+) -> None:
+    fill(large, vectors)
+    settle(large)
+    assert large.has_unsaved_graph
+    large.save(Checkpoint("db", 1))
+    assert not large.has_unsaved_graph
+    assert not Dense.open(path, WIDTH, exact_limit=LIMIT).has_unsaved_graph
+
+
 def test_saving_again_leaves_only_the_newest_graph(
     large: Dense, path: Path, vectors: NDArray[np.float32]
 ) -> None:

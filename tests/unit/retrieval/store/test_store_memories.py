@@ -22,9 +22,7 @@ def create(store: Store, *memories: Memory) -> list[Memory]:
     return [change.record for change in changes if isinstance(change.record, Memory)]
 
 
-def read_from_disk(store: Store, key: str) -> Memory | None:
-    """The memory as the database has it, past the memories kept at hand."""
-    store._recent.clear()
+def read(store: Store, key: str) -> Memory | None:
     return store.memories([key]).get(key)
 
 
@@ -42,7 +40,7 @@ def test_a_memory_reads_as_written(store: Store) -> None:
     )  # fmt: skip
     (created,) = create(store, written)
     assert created == replace(written, row=0)
-    assert read_from_disk(store, "full") == created
+    assert read(store, "full") == created
 
 
 def test_a_memory_is_read_by_the_next_call(store: Store) -> None:
@@ -52,7 +50,6 @@ def test_a_memory_is_read_by_the_next_call(store: Store) -> None:
 
 def test_memories_come_in_the_order_asked_for_without_the_unknown(store: Store) -> None:
     create(store, a_memory("a"), a_memory("b"), a_memory("c"))
-    store._recent.clear()
     store.memories(["b"])  # one at hand, the others from the database
     assert list(store.memories(["c", "nobody", "b", "a"])) == ["c", "b", "a"]
 
@@ -75,7 +72,7 @@ def test_asking_for_nothing_gives_nothing(store: Store) -> None:
 )
 def test_metadata_keeps_its_form(store: Store, metadata: Mapping[str, Any]) -> None:
     create(store, a_memory("m", metadata=metadata))
-    memory = read_from_disk(store, "m")
+    memory = read(store, "m")
     assert memory is not None
     assert repr(memory.metadata) == repr(metadata)  # also the order of keys and the kind of numbers
 
@@ -93,7 +90,7 @@ def test_metadata_keeps_its_form(store: Store, metadata: Mapping[str, Any]) -> N
 )
 def test_instants_are_exact_over_the_whole_calendar(store: Store, instant: datetime) -> None:
     create(store, a_memory("m", valid_from=instant, event_time=instant, expires_at=instant))
-    memory = read_from_disk(store, "m")
+    memory = read(store, "m")
     assert memory is not None
     assert memory.valid_from == memory.event_time == memory.expires_at == instant
     assert type(memory.valid_from) is datetime
@@ -102,7 +99,7 @@ def test_instants_are_exact_over_the_whole_calendar(store: Store, instant: datet
 @pytest.mark.parametrize("content", ["a\nb\r\n\tc", "' OR 1=1 --", "\u202e\ufeff\u0301", "x" * 100_000])
 def test_content_keeps_every_character(store: Store, content: str) -> None:
     create(store, a_memory("m", content=content))
-    memory = read_from_disk(store, "m")
+    memory = read(store, "m")
     assert memory is not None
     assert memory.content == content
 
@@ -148,7 +145,7 @@ def test_an_update_replaces_the_record(store: Store) -> None:
     changed = replace(created, content="new", valid_until=None, metadata={"k": 1})
     change = store.update_memory(changed, unit_vector(), MODEL)
     assert change.record == changed
-    assert read_from_disk(store, "m") == changed
+    assert read(store, "m") == changed
 
 
 def test_an_update_without_a_vector_keeps_the_vector(store: Store) -> None:
@@ -238,30 +235,6 @@ def test_everything_survives_a_reopening(tmp_path: Path) -> None:
     assert store.memories(["m"]) == {"m": created}
     assert store.vectors(["m"], MODEL)["m"].tolist() == unit_vectors(1)[0].tolist()
     store.close()
-
-
-@pytest.mark.parametrize("end", ["updated", "deleted"])
-def test_a_slow_reader_does_not_bring_an_old_version_back(
-    store: Store, end: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A reader fetched the memory; before it is done, a writer changes it."""
-    (created,) = create(store, a_memory("m", content="old"))
-    store._recent.clear()
-    fetch = store._fetch
-
-    def fetch_slowly(*arguments: Any) -> Any:
-        found = fetch(*arguments)
-        monkeypatch.setattr(store, "_fetch", fetch)
-        if end == "updated":
-            store.update_memory(replace(created, content="new"), unit_vector(), MODEL)
-        else:
-            store.delete_memory(created)
-        return found
-
-    monkeypatch.setattr(store, "_fetch", fetch_slowly)
-    store.memories(["m"])
-    memory = store.memories(["m"]).get("m")
-    assert (memory.content if memory else None) == ("new" if end == "updated" else None)
 
 
 def test_threads_may_write_at_once(store: Store) -> None:
