@@ -33,6 +33,7 @@ __all__ = [
     "check_root",
     "project_id",
     "read_text",
+    "stat_file",
     "walk",
 ]
 
@@ -49,7 +50,7 @@ class InvalidPath(MemoryServerError):
     code: ClassVar[str] = "INVALID_PATH"
 
     def __init__(self, path: str | Path, why: str) -> None:
-        super().__init__(f"Invalid path: {path} ({why})")
+        super().__init__(f"Invalid path: {str(path)[:1_000]} ({why})")
         self.path = str(path)
         self.why = why
 
@@ -141,6 +142,17 @@ def walk(
     )
 
 
+def stat_file(root: Path, path: str) -> File | None:
+    """One file as it is now; None when there is none (any more)."""
+    try:
+        about = os.lstat(root / path)
+    except (OSError, ValueError):
+        return None
+    if not S_ISREG(about.st_mode):
+        return None
+    return File(path, about.st_size, about.st_mtime_ns, about.st_ctime_ns, about.st_ino)
+
+
 def _reason(path: str, about: os.stat_result, limits: Limits) -> Reason | None:
     if not S_ISREG(about.st_mode):
         return Reason.SPECIAL
@@ -190,12 +202,11 @@ def _holds_home(root: Path) -> bool:
 
 
 def project_id(root: Path, taken: Mapping[str, Path]) -> str:
-    """A name for a project that can be read and typed: ``app-k3v9qd``, the same for the same folder ever
-    after.
+    """A name for a project that can be read and typed: ``app``, and ``app-k3v9qd`` for the next folder of
+    that name.
 
-    The ending comes from the folder's whole path, and every id has one: an ``app`` that is plain while it
-    is alone would get its name by the order of indexing. ``taken`` holds the ids given so far: a folder in
-    it keeps its id, however its path is spelled, and an id in it is not given twice.
+    ``taken`` holds the ids given so far: a folder in it keeps its id, however its path is spelled, and an id
+    in it is not given twice. The ending comes from the folder's whole path.
     """
     root = Path(os.path.realpath(root))
     for known, folder in taken.items():
@@ -206,8 +217,8 @@ def project_id(root: Path, taken: Mapping[str, Path]) -> str:
     ending = "".join(
         "0123456789abcdefghjkmnpqrstvwxyz"[byte % 32] for byte in digest
     )  # no i, l, o, u: read aloud
-    lengths = range(6, len(ending) + 1)
-    return next(name for name in (f"{slug}-{ending[:length]}" for length in lengths) if name not in taken)
+    longer = (f"{slug}-{ending[:length]}" for length in range(6, len(ending) + 1))
+    return next(name for name in (slug, *longer) if name not in taken)
 
 
 def _same_folder(one: Path, other: Path) -> bool:
