@@ -1,7 +1,8 @@
 """What does it feel like to use this?
 
 Stores a small, real set of memories about this very project in a temporary data directory, connects a few
-entities, and asks questions whose answers share few words with them. ``make demo`` runs it.
+entities, and asks questions whose answers share few words with them; then indexes the project's own code and
+asks about that. ``make demo`` runs it.
 """
 
 import logging
@@ -11,10 +12,11 @@ import time
 from pathlib import Path
 from typing import Any
 
+import retrieval
 from memory_mcp.dialects.engine.tools import TOOLS
 from memory_mcp.engine.engine import Engine, open_engine
 from memory_mcp.settings import Settings
-from memory_mcp.terminal import Painter, show_found, show_status
+from memory_mcp.terminal import Painter, show_code, show_found, show_status
 
 __all__ = ["main"]
 
@@ -85,6 +87,14 @@ QUESTIONS = (
     "where should log messages go?",
 )
 
+CODE_QUESTIONS = (
+    "where are z-scores computed?",
+    "what happens when an index file is damaged?",
+    "Scope",
+)
+
+MIXED_QUESTION = "how do the indexes follow the database?"
+
 
 def main() -> int:
     """Run the demonstration; returns the exit code."""
@@ -96,6 +106,7 @@ def main() -> int:
             _remember(engine, paint)
             for question in QUESTIONS:
                 _ask(engine, paint, question)
+            _read_code(engine, paint)
             paint.line()
             show_status(paint, _call(engine, "get_status"))
         finally:
@@ -128,13 +139,39 @@ def _remember(engine: Engine, paint: Painter) -> None:
     )
 
 
+def _read_code(engine: Engine, paint: Painter) -> None:
+    folder = Path(retrieval.__file__).parent
+    begin = time.perf_counter()
+    reply = _call(engine, "index_project", path=str(folder))
+    parsed = time.perf_counter() - begin
+    engine.projects.embedding.wait(60.0)
+    paint.line()
+    paint.line(
+        f"Indexed {folder}: {reply['files_indexed']} files, {reply['chunks_created']} chunks, searchable by "
+        f"words and names after {parsed:.2f} s, by meaning after {time.perf_counter() - begin:.2f} s."
+    )
+    for question in CODE_QUESTIONS:
+        begin = time.perf_counter()
+        found = _call(engine, "search_code", query=question, limit=2)
+        _head(paint, question, begin)
+        show_code(paint, found)
+    begin = time.perf_counter()
+    both = _call(engine, "recall", query=MIXED_QUESTION, limit=3, include_code=True)
+    _head(paint, f"{MIXED_QUESTION} (memories and code)", begin)
+    show_found(paint, both)
+
+
 def _ask(engine: Engine, paint: Painter, question: str) -> None:
     begin = time.perf_counter()
     reply = _call(engine, "recall", query=question, limit=3)
+    _head(paint, question, begin)
+    show_found(paint, reply)
+
+
+def _head(paint: Painter, question: str, begin: float) -> None:
     milliseconds = 1000 * (time.perf_counter() - begin)
     paint.line()
     paint.line(f"{paint.bold('? ' + question)}  {paint.dim(f'{milliseconds:.1f} ms')}")
-    show_found(paint, reply)
 
 
 def _call(engine: Engine, tool: str, **arguments: Any) -> dict[str, Any]:

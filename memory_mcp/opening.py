@@ -9,6 +9,7 @@ import logging
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from memory_mcp.engine import about
@@ -41,6 +42,7 @@ class Opening:
         self._lock = threading.Lock()
         self._begun = False
         self._closed = False
+        self._views: dict[str, Engine] = {}
         self._engine: Future[Engine] = Future()
 
     def begin(self, after: float = 0.0) -> None:
@@ -66,6 +68,16 @@ class Opening:
                 raise
             raise StoreError("The database is still being opened. Please try again.") from None
 
+    def engine_for(self, user_id: str | None) -> "Engine":
+        """The engine as a user sees it, or as one who may see all; waits as ``engine`` does."""
+        engine = self.engine()
+        if user_id is None:
+            return engine
+        with self._lock:
+            if user_id not in self._views:
+                self._views[user_id] = engine.seen_by(user_id)
+            return self._views[user_id]
+
     def close(self) -> None:
         """Close the engine, waiting for it if it is just being opened; a second call does nothing."""
         with self._lock:
@@ -89,15 +101,23 @@ class Opening:
             self._engine.set_result(engine)
 
 
-def claim(settings: Settings) -> Opening:
-    """Make sure that the data directory is ours and fits the configured model, or raise; open nothing yet."""
-    spec = find_model(settings.model)
-    lock = FolderLock.acquire(settings.data_dir)
+def claim(settings: Settings, held: FolderLock | None = None) -> Opening:
+    """Make sure that the data directory is ours and fits the configured model, or raise; open nothing yet.
+
+    ``held`` is the lock of a caller that has it already; it is given up with the rest.
+    """
+    lock = held or FolderLock.acquire(settings.data_dir)
+    try:
+        spec = find_model(settings.model)
+    except BaseException:
+        lock.release()
+        raise
 
     def open_now() -> "Engine":
         from memory_mcp.engine.engine import open_engine
 
-        return open_engine(settings, lock=lock)
+        # whoever comes says whose memories it may see (``engine_for``)
+        return open_engine(replace(settings, user_id=None), lock=lock)
 
     opening = Opening(open_now, timeout=settings.timeout, abandon=lock.release)
     try:

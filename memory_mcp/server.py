@@ -11,11 +11,15 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Mapping
-from contextlib import suppress
+import time
+from asyncio import CancelledError
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import anyio
+import anyio.from_thread
 import anyio.to_thread
 import mcp_types as types
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
@@ -27,15 +31,18 @@ from mcp_types.version import is_version_at_least
 from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError
 
-from memory_mcp.dialects import Dialect, Reply
+from memory_mcp.dialects import Call, Dialect, Reply
 from memory_mcp.dialects.arguments import parse
 from memory_mcp.dialects.engine import engine_dialect
+from memory_mcp.lines import MAX_LINE, TooLong
 from memory_mcp.opening import Opening, claim
+from memory_mcp.owner.hello import KEY, RETRY
+from memory_mcp.owner.lock import FolderLock
 from memory_mcp.settings import Settings
-from memory_mcp.wire import MAX_LINE, TooLong, Wire
+from memory_mcp.wire import Wire
 from retrieval.errors import MemoryServerError
 
-__all__ = ["build_server", "serve_stdio"]
+__all__ = ["build_server", "converse", "serve_stdio"]
 
 log = logging.getLogger(__name__)
 
@@ -51,6 +58,9 @@ would take the interpreter away from ``tools/list``, which clients ask for withi
 AFTER_LISTING = 0.02
 """Seconds until the engine is opened once the tools are listed: the answer is on its way by then."""
 
+PROGRESS_SECONDS = 0.2
+"""Seconds between two notes on progress."""
+
 GRACE = 3.0
 """Seconds that running calls have to answer when we are asked to leave. Clients wait 2 to 4 before a kill."""
 
@@ -58,8 +68,8 @@ LAST_RESORT = 10.0
 """Seconds after which we leave whatever still hangs. Nothing acknowledged is lost, as with kill -9."""
 
 
-def build_server(dialect: Dialect, opening: Opening) -> Server[Any]:
-    """An MCP server that speaks ``dialect``."""
+def build_server(dialect: Dialect, opening: Opening, *, user_id: str | None = None) -> Server[Any]:
+    """An MCP server that speaks ``dialect``; its client sees the memories of ``user_id``, or of all."""
     tools = [types.Tool.model_validate(row) for row in dialect.listing]
     limiter = anyio.CapacityLimiter(CALLS_AT_ONCE)
 
@@ -68,8 +78,17 @@ def build_server(dialect: Dialect, opening: Opening) -> Server[Any]:
         return types.ListToolsResult(tools=tools)
 
     async def call_tool(context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        run = functools.partial(_call, dialect, opening, params.name, params.arguments or {})
-        result = await anyio.to_thread.run_sync(run, limiter=limiter)
+        tool = dialect.tools.get(params.name)
+        is_long = tool is not None and tool.is_long
+        cancelled = threading.Event()
+        call = Call(_teller(context), cancelled.is_set) if is_long else Call()
+        asked = _Asked(params.name, params.arguments or {}, params.meta or {}, user_id)
+        run = functools.partial(_call, dialect, opening, asked, call)
+        try:
+            # a long call that is cancelled is told so, and ends by itself; others are over in no time
+            result = await anyio.to_thread.run_sync(run, limiter=limiter, abandon_on_cancel=is_long)
+        finally:
+            cancelled.set()
         if not is_version_at_least(context.protocol_version, "2025-06-18"):
             result.structured_content = None  # not known before; the text says the same
         return result
@@ -88,31 +107,75 @@ def build_server(dialect: Dialect, opening: Opening) -> Server[Any]:
     return server
 
 
-def serve_stdio(settings: Settings, dialect: Dialect | None = None) -> NoReturn:
+def serve_stdio(
+    settings: Settings, dialect: Dialect | None = None, *, lock: FolderLock | None = None
+) -> NoReturn:
     """Serve one client on standard input and output until it leaves or a signal comes, then end the process.
 
-    Raises MemoryServerError before anything is served if the data directory cannot be ours.
+    Other windows of the user come in through a socket meanwhile. Raises MemoryServerError before anything is
+    served if the data directory cannot be ours.
     """
-    opening = claim(settings)
-    server = build_server(dialect or engine_dialect(), opening)
-    anyio.run(_serve, server, opening, Wire.standard())
+    opening = claim(settings, lock)
+    server = build_server(dialect or engine_dialect(settings.tools), opening, user_id=settings.user_id)
+    anyio.run(_serve, settings, server, opening, Wire.standard())
     # Everything is closed and written. An interpreter that winds down while a model is still being loaded
     # is aborted by the loader's C++ ("terminate called without an active exception", one end in four).
     _leave(0)
 
 
-def _call(dialect: Dialect, opening: Opening, name: str, given: Mapping[str, Any]) -> types.CallToolResult:
+def _teller(context: Context) -> Callable[[int, int], None]:
+    """What sends a client that asked for it the progress of its call, a few times a second, from a thread."""
+    last = 0.0
+
+    def report(done: int, total: int) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last < PROGRESS_SECONDS and done < total:
+            return
+        last = now
+        # a call that is cancelled while it tells would end right here, before it could put things in order
+        with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError, RuntimeError, CancelledError):
+            anyio.from_thread.run(context.session.report_progress, done, total)
+
+    return report
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """One call: which tool, with what, and on whose behalf."""
+
+    name: str
+    arguments: Mapping[str, Any]
+    meta: Mapping[str, Any]
+    user_id: str | None
+
+    @contextmanager
+    def keyed(self) -> Iterator[None]:
+        """A call that a relay may have to make again has a key (``memory_mcp/engine/ids.py``)."""
+        key = self.meta.get(KEY)
+        if not isinstance(key, str):
+            yield
+            return
+        from memory_mcp.engine.ids import keyed
+
+        with keyed(f"{self.user_id}\0{key}", is_retry=self.meta.get(RETRY) is True):
+            yield
+
+
+def _call(dialect: Dialect, opening: Opening, asked: _Asked, call: Call) -> types.CallToolResult:
     """Run one tool. Whatever happens becomes a result: a tool error is for the model to read and correct."""
     try:
-        tool = dialect.tools.get(name)
+        tool = dialect.tools.get(asked.name)
         if tool is None:
-            return _error(f"Unknown tool: {name}. Known are {', '.join(dialect.tools)}.")
-        arguments = parse(tool.arguments, given)
-        return _success(tool.handler(opening.engine(), arguments))
+            return _error(f"Unknown tool: {asked.name}. Known are {', '.join(dialect.tools)}.")
+        # a wrong call is answered before the engine is there
+        arguments = parse(tool.arguments, asked.arguments)
+        with asked.keyed():
+            return _success(tool.run(opening.engine_for(asked.user_id), arguments, call))
     except MemoryServerError as error:
         return _error(str(error))
     except Exception:
-        log.exception("tool %s failed", name)
+        log.exception("tool %s failed", asked.name)
         return _error("Internal error. The server's log on stderr has the detail; please report it.")
 
 
@@ -130,7 +193,36 @@ def _error(text: str) -> types.CallToolResult:
 # Standard input and output
 
 
-async def _serve(server: Server[Any], opening: Opening, wire: Wire) -> None:
+async def _serve(settings: Settings, server: Server[Any], opening: Opening, wire: Wire) -> None:
+    from memory_mcp.hosting import Host
+
+    over = anyio.Event()
+    host = Host(settings, opening)
+    last_resort = threading.Timer(LAST_RESORT, _give_up)
+    last_resort.daemon = True
+
+    async def leave() -> None:
+        last_resort.start()
+        await host.stop()
+        # Calls that are still running find the engine closed, and end.
+        await anyio.to_thread.run_sync(opening.close)
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(host.run)
+        if sys.platform != "win32":  # there, Ctrl-C ends the process by itself
+            tasks.start_soon(_listen, over)
+        await converse(server, wire, over, leave)
+        tasks.cancel_scope.cancel()
+    last_resort.cancel()
+
+
+async def converse(
+    server: Server[Any], wire: Wire, over: anyio.Event, leave: Callable[[], Awaitable[None]] | None = None
+) -> None:
+    """Speak with one client until it leaves or ``over`` is set; calls that run then have a while to answer.
+
+    ``leave`` ends what calls need that are still running after that.
+    """
     to_server, requests = anyio.create_memory_object_stream[SessionMessage | Exception]()
     answers, from_server = anyio.create_memory_object_stream[SessionMessage]()
     talk = _Talk(wire, to_server)
@@ -138,21 +230,24 @@ async def _serve(server: Server[Any], opening: Opening, wire: Wire) -> None:
         tasks.start_soon(server.run, requests, answers, _options(server))
         tasks.start_soon(talk.send, from_server)
         tasks.start_soon(talk.receive)
-        if sys.platform != "win32":  # there, Ctrl-C ends the process by itself
-            tasks.start_soon(_listen, talk.over)
+        tasks.start_soon(_pass_on, over, talk.over)
         await talk.over.wait()
-        last_resort = threading.Timer(LAST_RESORT, _give_up)
-        last_resort.daemon = True
-        last_resort.start()
         with anyio.move_on_after(GRACE):
             await talk.answered()
         await to_server.aclose()
-        # Calls that are still running find the engine closed, and end.
-        await anyio.to_thread.run_sync(opening.close)
-        await talk.sent.wait()
+        if leave is not None:
+            await leave()
+            await talk.sent.wait()
+        else:
+            with anyio.move_on_after(GRACE):
+                await talk.sent.wait()
         tasks.cancel_scope.cancel()
     wire.flush(1.0)
-    last_resort.cancel()
+
+
+async def _pass_on(first: anyio.Event, second: anyio.Event) -> None:
+    await first.wait()
+    second.set()
 
 
 class _Talk:

@@ -17,6 +17,8 @@ __all__ = ["Settings", "add_settings", "read_settings"]
 PREFIX = "MEMORY_MCP_"
 LONGEST_TEXT = 1_000
 LOG_LEVELS = ("debug", "info", "warning", "error")
+TOOL_SETS = ("symbols",)
+"""Tools beyond the contract: a long menu costs every agent tokens, so they are served on request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,7 @@ class Settings:
     log_level: str = "warning"
     space: str = "engine"
     user_id: str | None = None
+    tools: tuple[str, ...] = ()
 
     @property
     def database_dir(self) -> Path:
@@ -69,6 +72,12 @@ def add_settings(parser: ArgumentParser) -> None:
     group.add_argument(
         "--user-id", metavar="ID", help="read and write only this user's memories [MEMORY_MCP_USER_ID]"
     )
+    group.add_argument(
+        "--tools",
+        metavar="SET",
+        action="append",
+        help=f"serve these tools as well: {', '.join(TOOL_SETS)} [MEMORY_MCP_TOOLS]",
+    )
 
 
 def read_settings(flags: Namespace, environment: Mapping[str, str], home: Path) -> Settings:
@@ -76,6 +85,8 @@ def read_settings(flags: Namespace, environment: Mapping[str, str], home: Path) 
 
     def given(name: str) -> tuple[str, str] | None:
         flag = getattr(flags, name, None)
+        if isinstance(flag, list):  # given more than once
+            flag = ",".join(flag)
         if flag is not None:
             source = f"--{name.replace('_', '-')}"
             if not str(flag).strip():  # a shell's variable that was not set
@@ -144,4 +155,14 @@ def read_settings(flags: Namespace, environment: Mapping[str, str], home: Path) 
         timeout=seconds("timeout", 10.0),
         log_level=level[1].lower(),
         user_id=text("user_id"),
+        tools=_tool_sets(*(given("tools") or ("", ""))),
     )
+
+
+def _tool_sets(source: str, value: str) -> tuple[str, ...]:
+    """The sets in a list with commas, each once."""
+    chosen = [word.strip().lower() for word in value.split(",") if word.strip()]
+    for word in chosen:
+        if word not in TOOL_SETS:
+            raise SettingsError(f"{source} must be one of {', '.join(TOOL_SETS)}, not {word[:80]!r}.")
+    return tuple(dict.fromkeys(chosen))

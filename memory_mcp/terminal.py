@@ -10,9 +10,20 @@ import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TextIO
 
-__all__ = ["Painter", "progress_bar", "show_found", "show_listed", "show_models", "show_status"]
+__all__ = [
+    "Painter",
+    "progress_bar",
+    "show_code",
+    "show_found",
+    "show_indexed",
+    "show_listed",
+    "show_models",
+    "show_projects",
+    "show_status",
+]
 
 _PREVIEW_LINES = 4
+_PREVIEW_CODE = 8
 
 
 class Painter:
@@ -39,7 +50,16 @@ class Painter:
             for line in text.splitlines()
             for wrapped in textwrap.wrap(line, self.width - len(indent)) or [""]
         ]
-        shown = lines[:_PREVIEW_LINES]
+        self._preview(lines, indent, _PREVIEW_LINES)
+
+    def block(self, text: str, indent: str) -> None:
+        """Lines as they are, long ones cut at the edge, cut after a few."""
+        room = self.width - len(indent)
+        lines = [line if len(line) <= room else line[: room - 1] + "…" for line in text.splitlines()]
+        self._preview(lines, indent, _PREVIEW_CODE)
+
+    def _preview(self, lines: Sequence[str], indent: str, most: int) -> None:
+        shown = lines[:most]
         for line in shown:
             self.line(indent + line)
         if len(lines) > len(shown):
@@ -57,10 +77,45 @@ def show_found(paint: Painter, reply: Mapping[str, Any]) -> None:
             scores.append(f"vector {result['vector_score']:.3f}")
             scores.append(f"bm25 {result['bm25_score']:.3f}")
             scores.append(f"ppr {result['ppr_score']:.4f}")
-        paint.line(f"{paint.bold(f'{rank:2}.')} {paint.bold('  '.join(scores))}  {paint.dim(result['id'])}")
+        where = f"{result['file_path']}:{result['start_line']}" if "file_path" in result else result["id"]
+        paint.line(f"{paint.bold(f'{rank:2}.')} {paint.bold('  '.join(scores))}  {paint.dim(where)}")
         paint.paragraph(result["content"], "    ")
     if "subgraph_nodes" in reply:
         paint.line(paint.dim(f"{reply['subgraph_nodes']} graph nodes took part"))
+
+
+def show_code(paint: Painter, reply: Mapping[str, Any]) -> None:
+    """Chunks of search_code, with the place that an editor can open."""
+    if not reply["results"]:
+        paint.line("Nothing found.")
+    for rank, result in enumerate(reply["results"], start=1):
+        place = f"{result['file_path']}:{result['start_line']}-{result['end_line']}"
+        what = " ".join(part for part in (result["chunk_type"], result["name"]) if part)
+        changed = "  (the file has changed since)" if result.get("stale") else ""
+        paint.line(f"{paint.bold(f'{rank:2}.')} {paint.bold(place)}  {paint.dim(what + changed)}")
+        paint.block(result["content"], "    ")
+
+
+def show_indexed(paint: Painter, reply: Mapping[str, Any], status: Mapping[str, Any]) -> None:
+    """What came of index_project."""
+    paint.line(
+        f"{paint.bold(reply['project_id'])}: {reply['files_indexed']:,} files, "
+        f"{status['total_chunks']:,} chunks ({reply['chunks_created']:,} new)"
+    )
+    for reason, count in status.get("skipped_files", {}).items():
+        paint.line(paint.dim(f"  {count:,} left out: {reason}"))
+
+
+def show_projects(paint: Painter, rows: Sequence[Mapping[str, Any]], roots: Mapping[str, str]) -> None:
+    """The indexed projects and how far they are."""
+    if not rows:
+        paint.line("No projects. Index one: memory-mcp index FOLDER")
+    for row in rows:
+        how = row["status"] if row["status"] != "indexing" else f"indexing, {row['progress_percent']:.0f} %"
+        paint.line(
+            f"{paint.bold(row['project_id'])}  {how}  {row['total_files']:,} files, "
+            f"{row['total_chunks']:,} chunks  {paint.dim(roots[row['project_id']])}"
+        )
 
 
 def show_listed(paint: Painter, reply: Mapping[str, Any]) -> None:

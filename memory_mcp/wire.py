@@ -8,26 +8,16 @@ on descriptors of their own: nothing waits for them at the end, and they hold no
 import asyncio
 import os
 import threading
-from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass
+from collections.abc import AsyncIterator
 from queue import SimpleQueue
 from typing import Self
 
-__all__ = ["MAX_LINE", "TooLong", "Wire"]
+from memory_mcp.lines import TooLong, split_lines, write_all
 
-MAX_LINE = 16 * 2**20
-"""Bytes in one line. The longest valid call is under one megabyte; the rest is room for a clear refusal."""
-
-_CHUNK = 2**16
-"""Bytes read at once: what a pipe holds."""
+__all__ = ["Wire"]
 
 _WAITING = 64
 """Lines read ahead of the server."""
-
-
-@dataclass(frozen=True, slots=True)
-class TooLong:
-    """Stands for a line of more than MAX_LINE bytes, which were thrown away."""
 
 
 class Wire:
@@ -65,7 +55,7 @@ class Wire:
 
         def read() -> None:
             try:
-                for line in _split(self._source):
+                for line in split_lines(self._source):
                     deliver(line)
                 deliver(None)
             except RuntimeError:  # the loop has ended: so has the interest in lines
@@ -93,45 +83,4 @@ class Wire:
             if isinstance(item, threading.Event):
                 item.set()
             elif open_:
-                open_ = _write_all(self._sink, item)
-
-
-def _split(source: int) -> Iterator[bytes | TooLong]:
-    """Cut what a descriptor gives into lines; a last line without an end counts."""
-    parts: list[bytes] = []
-    size = 0
-    while chunk := _read(source):
-        *ended, rest = chunk.split(b"\n")
-        for end in ended:
-            yield from _line(parts, size, end)
-            parts, size = [], 0
-        size += len(rest)
-        if size > MAX_LINE:
-            parts = []
-        elif rest:
-            parts.append(rest)
-    yield from _line(parts, size, b"")
-
-
-def _line(parts: list[bytes], size: int, end: bytes) -> Iterator[bytes | TooLong]:
-    if size + len(end) > MAX_LINE:
-        yield TooLong()
-    elif line := b"".join([*parts, end]).strip():
-        yield line
-
-
-def _read(source: int) -> bytes:
-    try:
-        return os.read(source, _CHUNK)
-    except OSError:  # a terminal that went away
-        return b""
-
-
-def _write_all(sink: int, data: bytes) -> bool:
-    view = memoryview(data)
-    try:
-        while view:
-            view = view[os.write(sink, view) :]
-    except OSError:  # the client went away; end of input follows
-        return False
-    return True
+                open_ = write_all(self._sink, item)

@@ -6,7 +6,8 @@ The whole tree; every message names the next step::
     ├── InvalidInput          an argument is wrong: names the field
     ├── NotFound
     │   ├── MemoryNotFound
-    │   └── EntityNotFound
+    │   ├── EntityNotFound
+    │   └── ProjectNotFound
     ├── EncoderNotReady       the model is still loading
     │   └── EncoderFailed     the model could not be loaded
     ├── StoreError            the database refused or broke
@@ -33,6 +34,7 @@ __all__ = [
     "MemoryServerError",
     "ModelMismatch",
     "NotFound",
+    "ProjectNotFound",
     "SchemaTooNew",
     "SettingsError",
     "StoreError",
@@ -78,6 +80,12 @@ class EntityNotFound(NotFound):
     """No such entity."""
 
     kind = "Entity"
+
+
+class ProjectNotFound(NotFound):
+    """No such project."""
+
+    kind = "Project"
 
 
 class EncoderNotReady(MemoryServerError):

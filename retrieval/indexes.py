@@ -17,6 +17,7 @@ from retrieval.catalog import Catalog
 from retrieval.channels.dense import Dense
 from retrieval.channels.graph import Graph
 from retrieval.channels.lexical import Lexical
+from retrieval.code.indexes import CodeIndexes
 from retrieval.errors import IndexesNotReady, MemoryServerError
 from retrieval.records import Memory, Rows, Scope
 from retrieval.shelf import Shelf
@@ -28,11 +29,11 @@ __all__ = ["Indexes", "Progress"]
 log = logging.getLogger(__name__)
 
 _SAVE_AFTER = 2_000
-"""Changes after which indexes are written to disk at the earliest; a crash replays at most the changes
-since, at some thousands a second."""
+"""Records taken in after which indexes are written to disk at the earliest; a crash reads at most these
+again, at some thousands a second."""
 
-_SAVE_SHARE = 0.1
-"""... and at least this share of all memories, so that a growing store is not rewritten all the time."""
+_SAVE_SHARE = 0.2
+"""... and at least this share of all records, so that a growing store is not rewritten all the time."""
 
 _TROUBLE = (OSError, ValueError, RuntimeError)
 """What indexes raise when they cannot write or read (tantivy knows only ValueError)."""
@@ -54,7 +55,7 @@ class Progress:
 
 
 class Indexes:
-    """The catalog and the three channels, kept in step with the store.
+    """The catalogs, shelves and channels of memories and of code, kept in step with the store.
 
     ``lock`` guards all of them: hold it to search. Writers go through ``commit``.
     """
@@ -67,12 +68,14 @@ class Indexes:
         shelf: Shelf[Memory],
         dense: Dense,
         lexical: Lexical,
+        code: CodeIndexes,
     ) -> None:
         self.lock = threading.RLock()
         self.catalog = catalog
         self.shelf = shelf
         self.dense = dense
         self.lexical = lexical
+        self.code = code
         self.graph: Graph
         self._store = store
         self._model = model
@@ -80,6 +83,8 @@ class Indexes:
         self._stopping = threading.Event()
         self._seq = 0
         self._saved = 0
+        self._unsaved = 0
+        """Records taken in since the last save: what a crash would cost to read again."""
         self.failed: str | None = None
         """Why the indexes could not be built, if so: searching will not work until the next start."""
         self.version = 0
@@ -97,6 +102,7 @@ class Indexes:
             Shelf.open(folder / "shelf.arrays", Memory, "memories"),
             Dense.open(folder / "dense.arrays", dimensions),
             Lexical.open(folder / "lexical"),
+            CodeIndexes.open(folder / "code", dimensions),
         )
         indexes.graph = Graph.open(folder / "graph", indexes._mentions)
         return indexes
@@ -159,6 +165,7 @@ class Indexes:
                 follower.clear()
             checkpoint = self._store.state().checkpoint
             self._seq = self._saved = checkpoint.seq
+            self._unsaved = 0
             self._save(checkpoint)
 
     def catch_up(self) -> None:
@@ -177,7 +184,7 @@ class Indexes:
             self._replay(self._seq)
             if self._stopping.is_set():
                 return
-            if stale or self._seq - self._saved > _SAVE_AFTER:
+            if stale or self._unsaved > _SAVE_AFTER:
                 self._save(self._store.state().checkpoint)
             self._live.set()
 
@@ -185,7 +192,7 @@ class Indexes:
         """Save what changed, release everything."""
         self._stopping.set()
         with self.lock:
-            if self._live.is_set() and (self._seq > self._saved or self.dense.has_unsaved_graph):
+            if self._live.is_set() and (self._seq > self._saved or self._has_unsaved_graph()):
                 self._save(self._store.state().checkpoint)
             self._live.clear()
             for follower in self._followers():
@@ -195,7 +202,10 @@ class Indexes:
 
     def _followers(self) -> tuple[Follower, ...]:
         # The graph last: it asks the lexical index which memories mention a new entity.
-        return (self.catalog, self.shelf, self.dense, self.lexical, self.graph)
+        return (self.catalog, self.shelf, self.dense, self.lexical, self.graph, *self.code.followers())
+
+    def _has_unsaved_graph(self) -> bool:
+        return self.dense.has_unsaved_graph or self.code.dense.has_unsaved_graph
 
     def _mentions(self, name: str, scope: Scope) -> list[Memory]:
         return self.memories(self.lexical.containing(name, scope, _MENTIONS))
@@ -213,15 +223,15 @@ class Indexes:
                 self._repair.start()
                 return
         self._seq = changes[-1].seq
-        behind = self._seq - self._saved
-        if behind > _SAVE_AFTER:
+        self._unsaved += len(changes)
+        if self._unsaved > _SAVE_AFTER:
             state = self._store.state()
-            if behind > _SAVE_SHARE * state.counts.memories:
+            if self._unsaved > _SAVE_SHARE * state.counts.total:
                 self._save(state.checkpoint)
 
     def _rebuild(self, stale: Sequence[Follower]) -> None:
         state = self._store.state()
-        total = state.counts.memories + state.counts.entities + state.counts.relations
+        total = state.counts.total
         done = 0
         if total:
             log.info("building %s from %d records", ", ".join(f.name for f in stale), total)
@@ -231,12 +241,10 @@ class Indexes:
             for follower in stale:
                 follower.clear()
         # Entities before memories: a memory is linked to the entities it names when it is taken in.
-        order: tuple[Table, ...] = ("entities", "memories", "relations")
+        order: tuple[Table, ...] = ("entities", "memories", "relations", "chunks")
         for table in order:
             for page in self._store.scan(table):
-                vectors = {}
-                if table == "memories":
-                    vectors = self._store.vectors([record.id for record in page], self._model)
+                vectors = self._store.vectors_of(table, page, self._model)
                 changes = [Change(state.seq, record, vectors.get(record.id)) for record in page]
                 with self.lock:
                     if self._stopping.is_set():
@@ -257,6 +265,7 @@ class Indexes:
                 for follower in self._followers():
                     follower.apply(changes)
             self._seq = changes[-1].seq
+            self._unsaved += len(changes)
 
     def _save(self, checkpoint: Checkpoint) -> None:
         """Write all indexes to disk. If that fails, the log has what they lack, and it is tried again."""
@@ -267,6 +276,7 @@ class Indexes:
             log.exception("the indexes could not be saved; the records are safe")
             return
         self._saved = checkpoint.seq
+        self._unsaved = 0
         self._store.forget_changes(checkpoint.seq)
 
 

@@ -1,4 +1,4 @@
-"""What is a memory, an entity, a relation, and who may see it?
+"""What is a memory, an entity, a relation, a piece of code, and who may see it?
 
 Plain values: frozen, comparable, free of behaviour that needs a database.
 """
@@ -13,14 +13,18 @@ from numpy.typing import NDArray
 
 __all__ = [
     "MEMORY_TYPES",
+    "CodeChunk",
     "Entity",
     "Memory",
     "MemoryType",
+    "Project",
+    "ProjectStatus",
     "Ranking",
     "Relation",
     "Rows",
     "Scope",
     "Scores",
+    "SourceFile",
     "Vector",
 ]
 
@@ -31,7 +35,7 @@ Vector = NDArray[np.float32]
 """One embedding of unit length."""
 
 Rows = NDArray[np.int64]
-"""Row numbers: the small integers by which indexes know memories (``Memory.row``)."""
+"""Row numbers: the small integers by which indexes know records of one table (``Memory.row``)."""
 
 Scores = NDArray[np.float64]
 
@@ -96,6 +100,66 @@ class Relation:
     space: str
     user_id: str | None
     created_at: datetime
+
+
+ProjectStatus = Literal["pending", "indexing", "completed", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A folder whose code is indexed. ``id`` is readable; ``skipped`` counts files left out, by reason."""
+
+    id: str
+    space: str
+    root: str
+    watch: bool
+    status: ProjectStatus
+    started_at: datetime
+    completed_at: datetime | None = None
+    total_files: int = 0
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file of a project as it was when it was last read.
+
+    An equal ``stamp`` (size, times, inode) means an equal content if the file was ``settled`` then;
+    otherwise ``digest`` decides. ``symbols`` is the indexer's own note of what it defines and refers to;
+    ``problem`` says why a file has no chunks.
+    """
+
+    project: str
+    path: str
+    language: str
+    stamp: tuple[int, ...]
+    settled: bool
+    digest: str
+    symbols: bytes
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CodeChunk:
+    """A stretch of a source file that is found as one. Lines count from 1, ``end_line`` is its last.
+
+    ``digest`` names what is embedded of it: equal ones share a vector, in whatever file or project.
+    """
+
+    id: str
+    row: int
+    space: str
+    project: str
+    path: str
+    language: str
+    chunk_type: str
+    name: str
+    breadcrumb: str
+    start_line: int
+    end_line: int
+    digest: str
+    content: str
 
 
 def _no_rows() -> Rows:

@@ -21,14 +21,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.channels.arrays import load_arrays, save_arrays
-from retrieval.records import Memory, Rows
+from retrieval.records import CodeChunk, Memory, Rows
 from retrieval.store.changes import Change, Checkpoint, Deleted
 
 __all__ = ["Shelf"]
 
 log = logging.getLogger(__name__)
 
-Record = TypeVar("Record", bound=Memory)
+Record = TypeVar("Record", Memory, CodeChunk)
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICRO = timedelta(microseconds=1)
@@ -39,11 +39,13 @@ class Shelf(Generic[Record]):
 
     def __init__(self, path: Path, kind: type[Record], table: str) -> None:
         self._path = path
-        self._kind = kind
+        self._kind: type[Record] = kind
         self._table = table
         self._names = tuple(field.name for field in fields(kind))
         hints = get_type_hints(kind)
         self._times = tuple(i for i, name in enumerate(self._names) if _is_time(hints[name]))
+        self._layout = zlib.crc32(" ".join(self._names).encode())
+        """Names the fields: lines of other ones must not be read as ours."""
         self._checkpoint: Checkpoint | None = None
         self._start()
 
@@ -62,6 +64,8 @@ class Shelf(Generic[Record]):
         if loaded is not None:
             checkpoint, arrays = loaded
             try:
+                if arrays["layout"].tolist() != [shelf._layout]:
+                    raise ValueError("its records had other fields")
                 shelf._map(checkpoint, arrays["begin"], arrays["sums"])
             except (OSError, KeyError, ValueError) as error:
                 log.warning("%s cannot be used and will be built again: %s", path, error)
@@ -111,7 +115,8 @@ class Shelf(Generic[Record]):
         begin = np.zeros(size + 1, dtype=np.int64)
         np.cumsum(lengths, out=begin[1:])
         scratch.replace(self._text_path(checkpoint.seq))
-        save_arrays(self._path, checkpoint, {"begin": begin, "sums": sums})
+        layout = np.array([self._layout], dtype=np.int64)
+        save_arrays(self._path, checkpoint, {"begin": begin, "sums": sums, "layout": layout})
         self._unmap()
         self._map(checkpoint, begin, sums)
         self._changed = {}
@@ -182,11 +187,12 @@ class Shelf(Generic[Record]):
         return json.dumps(values, ensure_ascii=False).encode() + b"\n"
 
     def _from_line(self, line: bytes) -> Record:
-        values = json.loads(line)
+        values: list[Any] = json.loads(line)
         for i in self._times:
             if values[i] is not None:
                 values[i] = _EPOCH + timedelta(0, 0, values[i])
-        return self._kind(*values)
+        record: Record = self._kind(*values)
+        return record
 
 
 def _is_time(hint: Any) -> bool:

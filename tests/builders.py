@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory_mcp.settings import Settings
+from retrieval.code.document import chunk_id, digest_of, embedded_text
 from retrieval.embedding.encoder import Encoder
 from retrieval.embedding.registry import Hub, ModelSpec
-from retrieval.records import Entity, Memory, Relation, Rows, Vector
+from retrieval.records import CodeChunk, Entity, Memory, Project, Relation, Rows, SourceFile, Vector
 from tests.fakes import HashModel
 
 __all__ = [
@@ -19,7 +20,10 @@ __all__ = [
     "NOW",
     "SPEC",
     "Clock",
+    "a_chunk",
+    "a_file",
     "a_memory",
+    "a_project",
     "a_relation",
     "an_encoder",
     "an_entity",
@@ -74,6 +78,35 @@ def a_relation(key: str, from_entity: str, to_entity: str, **fields: Any) -> Rel
         space="engine", user_id=None, created_at=NOW,
     )  # fmt: skip
     return replace(relation, **fields)
+
+
+def a_project(key: str = "app", **fields: Any) -> Project:
+    project = Project(
+        id=key, space="engine", root=f"/nowhere/{key}", watch=False, status="completed", started_at=NOW
+    )  # fmt: skip
+    return replace(project, **fields)
+
+
+def a_file(path: str = "src/app.py", project: str = "app", **fields: Any) -> SourceFile:
+    file = SourceFile(
+        project=project, path=path, language="python", stamp=(10, 1, 2, 3), settled=True,
+        digest=digest_of(path), symbols=b"",
+    )  # fmt: skip
+    return replace(file, **fields)
+
+
+def a_chunk(content: str = "x = 1", **fields: Any) -> CodeChunk:
+    """Its id and digest follow from the rest, as in the indexer; ``ordinal`` tells equal ones apart."""
+    ordinal = fields.pop("ordinal", 0)
+    draft = CodeChunk(
+        id="", row=-1, space="engine", project="app", path="src/app.py", language="python",
+        chunk_type="function", name="", breadcrumb="", start_line=1, end_line=1 + content.count("\n"),
+        digest="", content=content,
+    )  # fmt: skip
+    chunk = replace(draft, **fields)
+    digest = chunk.digest or digest_of(embedded_text(chunk.breadcrumb, chunk.name, chunk.content))
+    key = chunk.id or chunk_id(chunk.project, chunk.path, digest, ordinal)
+    return replace(chunk, id=key, digest=digest)
 
 
 def unit_vectors(count: int, dimensions: int = SPEC.dimensions, seed: int = 0) -> NDArray[np.float32]:

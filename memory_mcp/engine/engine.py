@@ -4,6 +4,7 @@
 indexes catch up in the background, and whoever needs them waits for them, a bounded while.
 """
 
+import copy
 import logging
 import threading
 from collections.abc import Callable
@@ -13,14 +14,19 @@ from datetime import UTC, datetime
 
 import memory_mcp
 from memory_mcp.engine import about
+from memory_mcp.engine.code import Code
 from memory_mcp.engine.knowledge import Knowledge
 from memory_mcp.engine.memories import Memories
+from memory_mcp.engine.projects import Projects
 from memory_mcp.engine.questions import Questions
+from memory_mcp.engine.recall import Recalled, Sources, recall
+from memory_mcp.engine.symbols import Symbols
 from memory_mcp.owner.lock import FolderLock
 from memory_mcp.settings import Settings
 from retrieval.embedding.cache import CacheStats
 from retrieval.embedding.encoder import Encoder, EncoderState, open_encoder
 from retrieval.embedding.registry import find_model
+from retrieval.fusion import Weights
 from retrieval.indexes import Indexes, Progress
 from retrieval.records import Scope
 from retrieval.store.store import Counts, Store
@@ -58,26 +64,49 @@ class Engine:
         settings: Settings,
         now: Callable[[], datetime],
     ) -> None:
-        scope = Scope(settings.space, settings.user_id)
-        self.memories = Memories(store, indexes, encoder, scope, timeout=settings.timeout, now=now)
-        self.knowledge = Knowledge(store, indexes, self.memories, scope, now)
-        self._beside = ThreadPoolExecutor(_READERS, thread_name_prefix="reading")
-        self.questions = Questions(indexes, encoder, self.memories, scope, now, self._beside)
         self._store = store
         self._indexes = indexes
         self._encoder = encoder
+        self._settings = settings
+        self._now = now
+        self._beside = ThreadPoolExecutor(_READERS, thread_name_prefix="reading")
+        scope = Scope(settings.space, settings.user_id)
+        self._look_through(scope)
+        self.projects = Projects(store, indexes, encoder, scope, now, self.memories.wait)
+        self.code = Code(store, indexes, encoder, self.projects, self.memories.wait)
+        self.symbols = Symbols(store, indexes, self.projects, self.memories.wait)
         self._lock: FolderLock | None = None
         self._catching_up = threading.Thread(target=indexes.bring_up, name="catch-up", daemon=True)
+
+    def _look_through(self, scope: Scope) -> None:
+        self.memories = Memories(
+            self._store, self._indexes, self._encoder, scope, timeout=self._settings.timeout, now=self._now
+        )
+        self.knowledge = Knowledge(self._store, self._indexes, self.memories, scope, self._now)
+        self.questions = Questions(
+            self._indexes, self._encoder, self.memories, scope, self._now, self._beside
+        )
+
+    def seen_by(self, user_id: str | None) -> "Engine":
+        """The same engine through the eyes of one user, or of all; only the first one is to be closed."""
+        other = copy.copy(self)
+        other._look_through(Scope(self._settings.space, user_id))
+        return other
 
     def start(self) -> None:
         """Begin to load the model and to bring the indexes up to date, in the background."""
         self._encoder.start()
         self._catching_up.start()
+        self.projects.start()
 
     def wait(self, seconds: float) -> None:
         """Give the model and the indexes up to this long, each, to be ready."""
         self._encoder.wait(seconds)
         self._indexes.wait(seconds)
+
+    def recall(self, query: str, limit: int, weights: Weights, sources: Sources) -> Recalled:
+        """What memories, code or both say to a question."""
+        return recall(self.questions, self.code, query, limit, weights, sources)
 
     def status(self) -> Status:
         state = self._store.state()
@@ -96,7 +125,8 @@ class Engine:
         """Delete everything, for good; returns how much there was."""
         self.memories.wait()
         deleted: list[Counts] = []
-        self._indexes.reset(lambda: deleted.append(self._store.reset()))
+        with self.projects.forgetting():
+            self._indexes.reset(lambda: deleted.append(self._store.reset()))
         return deleted[0]
 
     def own(self, lock: FolderLock) -> None:
@@ -105,6 +135,7 @@ class Engine:
 
     def close(self) -> None:
         """Save the indexes, close the database, give the folder up."""
+        self.projects.close()
         self._beside.shutdown(cancel_futures=True)
         self._indexes.close()
         if self._catching_up.is_alive():

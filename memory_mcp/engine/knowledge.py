@@ -7,7 +7,8 @@ from datetime import datetime
 from typing import Literal
 
 from memory_mcp.engine import checks
-from memory_mcp.engine.memories import Memories, new_id
+from memory_mcp.engine.ids import is_retry, new_id
+from memory_mcp.engine.memories import Memories
 from retrieval.errors import EntityNotFound, InvalidInput
 from retrieval.indexes import Indexes
 from retrieval.records import Entity, Relation, Scope
@@ -60,6 +61,8 @@ class Knowledge:
             user_id=self._memories.owner(user_id),
             created_at=self._now(),
         )
+        if is_retry() and (made := self._store.entities([entity.id]).get(entity.id)) is not None:
+            return made
         created = self._indexes.commit(lambda: [self._store.create_entity(entity)])[0].record
         assert isinstance(created, Entity)
         return created
@@ -82,6 +85,8 @@ class Knowledge:
             user_id=source.user_id if source.user_id == target.user_id else None,
             created_at=self._now(),
         )
+        if is_retry() and (made := self._store.relations([relation.id]).get(relation.id)) is not None:
+            return made
         created = self._indexes.commit(lambda: [self._store.create_relation(relation)])[0].record
         assert isinstance(created, Relation)
         return created

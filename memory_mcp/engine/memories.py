@@ -4,14 +4,13 @@ Storing, reading, changing and ending memories. Every method is scoped: a memory
 does not exist for the caller.
 """
 
-import secrets
-import string
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 from memory_mcp.engine import checks
+from memory_mcp.engine.ids import is_retry, new_id
 from retrieval.embedding.encoder import Encoder
 from retrieval.errors import IndexesNotReady, InvalidInput, MemoryNotFound, StoreError
 from retrieval.indexes import Indexes
@@ -19,9 +18,8 @@ from retrieval.records import Memory, Scope
 from retrieval.store.changes import Change
 from retrieval.store.store import Store
 
-__all__ = ["Draft", "Memories", "Page", "new_id"]
+__all__ = ["Draft", "Memories", "Page"]
 
-_ALPHABET = string.ascii_lowercase + string.digits
 _TIMES = ("event_time", "valid_from", "valid_until", "expires_at")
 
 
@@ -70,6 +68,8 @@ class Memories:
     def store_many(self, drafts: Sequence[Draft]) -> list[Memory]:
         """Remember several things in one transaction: all of them, or none."""
         memories = [self._memory(draft) for draft in drafts]
+        if is_retry() and (made := self._store.memories([memory.id for memory in memories])):
+            return list(made.values())  # all of them: they were one transaction
         vectors = self._encoder.embed_passages([memory.content for memory in memories])
         changes = self._indexes.commit(
             lambda: self._store.create_memories(memories, vectors, self._encoder.spec.name)
@@ -118,7 +118,11 @@ class Memories:
 
     def delete(self, given_id: str) -> None:
         """Forget a memory for good."""
-        self._indexes.commit(lambda: [self._store.delete_memory(self.get(given_id))])
+        try:
+            self._indexes.commit(lambda: [self._store.delete_memory(self.get(given_id))])
+        except MemoryNotFound:
+            if not is_retry():
+                raise
 
     def invalidate(
         self, given_id: str, *, reason: str | None = None, superseded_by: str | None = None
@@ -216,11 +220,6 @@ class Memories:
         record = self._indexes.commit(write)[0].record
         assert isinstance(record, Memory)
         return record
-
-
-def new_id() -> str:
-    """Twenty letters and digits, from the system's randomness."""
-    return "".join(secrets.choice(_ALPHABET) for _ in range(20))
 
 
 def _times(metadata: Mapping[str, Any]) -> dict[str, Any]:

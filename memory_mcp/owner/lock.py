@@ -26,6 +26,7 @@ class FolderLock:
         path = folder / "owner.lock"
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            _keep_to_ourselves(folder)
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
             raise StoreError(f"Cannot use {folder}: {error.strerror}. Choose another --data-dir.") from error
@@ -45,6 +46,13 @@ class FolderLock:
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
+
+
+def _keep_to_ourselves(folder: Path) -> None:
+    """Inside a project the data directory is no part of it: not for git, and not for our own index."""
+    ignore = folder / ".gitignore"
+    if not ignore.exists():
+        ignore.write_text("*\n", encoding="ascii")
 
 
 if sys.platform == "win32":

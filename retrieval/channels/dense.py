@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from retrieval.channels.arrays import Arrays, load_arrays, save_arrays
 from retrieval.channels.coarse import Coarse
 from retrieval.channels.hnsw import Hnsw
-from retrieval.records import Memory, Ranking, Rows, Scores, Vector
-from retrieval.store.changes import Change, Checkpoint, Deleted
+from retrieval.records import CodeChunk, Entity, Ranking, Relation, Rows, Scores, Vector
+from retrieval.store.changes import Change, Checkpoint
 
 __all__ = ["Dense"]
 
@@ -49,9 +49,11 @@ Slots = Mapping[int, int]
 class Dense:
     """Unit vectors by row. Not thread-safe: the caller holds one lock around all its indexes."""
 
-    name = "dense"
-
-    def __init__(self, path: Path, dimensions: int, *, exact_limit: int = EXACT_LIMIT) -> None:
+    def __init__(
+        self, path: Path, dimensions: int, *, table: str = "memories", exact_limit: int = EXACT_LIMIT
+    ) -> None:
+        self.name = "dense" if table == "memories" else f"dense of {table}"
+        self._table = table
         self._path = path
         self._dimensions = dimensions
         self._exact_limit = exact_limit
@@ -71,9 +73,11 @@ class Dense:
         self._unsaved_graph = False
 
     @classmethod
-    def open(cls, path: Path, dimensions: int, *, exact_limit: int = EXACT_LIMIT) -> Self:
+    def open(
+        cls, path: Path, dimensions: int, *, table: str = "memories", exact_limit: int = EXACT_LIMIT
+    ) -> Self:
         """Load what was saved; vectors that are unreadable, missing or of another width start empty."""
-        dense = cls(path, dimensions, exact_limit=exact_limit)
+        dense = cls(path, dimensions, table=table, exact_limit=exact_limit)
         loaded = load_arrays(path)
         if loaded is None:
             return dense
@@ -105,11 +109,11 @@ class Dense:
     def apply(self, changes: Sequence[Change]) -> None:
         for change in changes:
             record = change.record
-            if isinstance(record, Memory) and change.vector is not None:
+            if change.table != self._table or isinstance(record, Entity | Relation):
+                continue
+            if change.vector is not None:
                 self._put(record.row, change.vector)
-            elif isinstance(record, Memory | Deleted) and (
-                isinstance(record, Memory) or record.table == "memories"
-            ):
+            elif not isinstance(record, CodeChunk):  # what a chunk's vector is made of never changes
                 self._drop(record.row)
 
     def save(self, checkpoint: Checkpoint) -> None:
@@ -144,8 +148,12 @@ class Dense:
 
     # Search
 
+    def lacking(self, rows: Rows) -> Rows:
+        """Those of ``rows`` that have no vector."""
+        return rows[[row not in self._slots for row in rows.tolist()]] if len(rows) else rows
+
     def search(self, query: Vector, k: int, allowed: Allowed) -> Ranking:
-        """The ``k`` nearest allowed memories, by cosine; equal scores go to the lower row."""
+        """The ``k`` nearest allowed rows, by cosine; equal scores go to the lower row."""
         if k <= 0 or not self._slots:
             return Ranking()
         self._adopt()

@@ -24,8 +24,9 @@ from numpy.typing import NDArray
 from retrieval.channels.committed import Committed, document, open_index
 from retrieval.channels.folder import read_checkpoint, remove_checkpoint, write_checkpoint
 from retrieval.channels.fresh import Draft, line_up, matching, mentioning
+from retrieval.code.document import WORDING, searched_text
 from retrieval.errors import StoreLocked
-from retrieval.records import Memory, Ranking, Rows, Scope
+from retrieval.records import CodeChunk, Memory, Ranking, Rows, Scope
 from retrieval.store.changes import Change, Checkpoint, Deleted
 from retrieval.text.words import ANALYSIS, phrases, query_words, words
 
@@ -59,9 +60,17 @@ class _View:
 
 
 class Lexical:
-    """The keyword index of memories. Give it a folder of its own; one process at a time may have it."""
+    """The keyword index of memories, or of code: a project is to a chunk what a user is to a memory.
 
-    def __init__(self, folder: Path, index: Any, writer: Any, checkpoint: Checkpoint | None) -> None:
+    Give it a folder of its own; one process at a time may have it.
+    """
+
+    def __init__(
+        self, folder: Path, index: Any, writer: Any, checkpoint: Checkpoint | None, table: str, layout: int
+    ) -> None:
+        self._layout = layout
+        self.name = "lexical" if table == "memories" else f"lexical of {table}"
+        self._table = table
         self._folder = folder
         self._index = index
         self._writer = writer
@@ -72,9 +81,10 @@ class Lexical:
         self._highest = self._view.committed.highest_row()
 
     @classmethod
-    def open(cls, folder: Path) -> Self:
+    def open(cls, folder: Path, table: str = "memories") -> Self:
         """Open the index in ``folder``, empty where there is none or none that can be used."""
-        checkpoint = read_checkpoint(folder, layout=LAYOUT)
+        layout = LAYOUT if table == "memories" else 1_000 * WORDING + LAYOUT
+        checkpoint = read_checkpoint(folder, layout=layout)
         try:
             index = open_index(folder, must_exist=checkpoint is not None)
         except ValueError:  # tantivy's only error: another schema, a missing or damaged file
@@ -89,14 +99,12 @@ class Lexical:
             raise StoreLocked(
                 f"The keyword index in {folder} is in use by another process. Close it and try again."
             ) from error
-        lexical = cls(folder, index, writer, checkpoint)
+        # what a kill left of a commit: the next one may want to write a file of the very same name
+        writer.garbage_collect_files()
+        lexical = cls(folder, index, writer, checkpoint, table, layout)
         if checkpoint is None and lexical.count:
             lexical.clear()
         return lexical
-
-    @property
-    def name(self) -> str:
-        return "lexical"
 
     @property
     def checkpoint(self) -> Checkpoint | None:
@@ -116,9 +124,9 @@ class Lexical:
             behind = view.behind
             for change in changes:
                 match change.record:
-                    case Memory() as memory:
-                        drafts[memory.row] = _draft(memory)
-                    case Deleted(table="memories", row=row):
+                    case Memory() | CodeChunk() as record if change.table == self._table:
+                        drafts[record.row] = _draft(record)
+                    case Deleted(table=table, row=row) if table == self._table:
                         drafts[row] = None
                     case _:
                         continue
@@ -131,7 +139,7 @@ class Lexical:
     def save(self, checkpoint: Checkpoint) -> None:
         with self._writing:
             self._commit()
-            write_checkpoint(self._folder, checkpoint, layout=LAYOUT)
+            write_checkpoint(self._folder, checkpoint, layout=self._layout)
             self._checkpoint = checkpoint
 
     def clear(self) -> None:
@@ -204,6 +212,14 @@ class Lexical:
                 self._highest = max(self._highest, row)
 
 
-def _draft(memory: Memory) -> Draft:
-    found = words(memory.content)
-    return Draft(memory.row, memory.space, memory.user_id, line_up(found), len(found))
+def _text_of(chunk: CodeChunk) -> str:
+    return searched_text(chunk.path, chunk.breadcrumb, chunk.name, chunk.content)
+
+
+def _draft(record: Memory | CodeChunk) -> Draft:
+    match record:
+        case Memory():
+            found, owner = words(record.content), record.user_id
+        case CodeChunk():
+            found, owner = words(_text_of(record)), record.project
+    return Draft(record.row, record.space, owner, line_up(found), len(found))

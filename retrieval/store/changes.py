@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from retrieval.records import Entity, Memory, Relation, Vector
+from retrieval.records import CodeChunk, Entity, Memory, Relation, Vector
 
-__all__ = ["Change", "Checkpoint", "Deleted", "Follower"]
+__all__ = ["Change", "Checkpoint", "Deleted", "Embedded", "Follower", "Record"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,16 +24,40 @@ class Deleted:
 
 
 @dataclass(frozen=True, slots=True)
+class Embedded:
+    """A record that is as it was, but for the vector that has come."""
+
+    table: str
+    row: int
+
+
+Record = Memory | Entity | Relation | CodeChunk
+
+_TABLES: dict[type, str] = {
+    Memory: "memories",
+    Entity: "entities",
+    Relation: "relations",
+    CodeChunk: "chunks",
+}
+
+
+@dataclass(frozen=True, slots=True)
 class Change:
     """One record as it is after the change with number ``seq``.
 
-    ``vector`` is set for memories that have one. Applying a change twice must be harmless: after a
+    ``vector`` is set for memories and chunks that have one. Applying a change twice must be harmless: after a
     crash an index may see again what it had already taken in.
     """
 
     seq: int
-    record: Memory | Entity | Relation | Deleted
+    record: Record | Deleted | Embedded
     vector: Vector | None = None
+
+    @property
+    def table(self) -> str:
+        """Where the record lives or lived."""
+        record = self.record
+        return record.table if isinstance(record, Deleted | Embedded) else _TABLES[type(record)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,18 +8,22 @@ from typing import Any
 import numpy as np
 
 from retrieval.errors import StoreError
-from retrieval.records import Entity, Memory, Relation, Vector
+from retrieval.records import Project, Vector
+from retrieval.store.changes import Record
 
 __all__ = ["to_record", "to_row", "vector_row"]
 
+_AS_JSON = frozenset({"metadata", "skipped"})
+"""Fields kept as JSON text: an object of the database would reorder keys and turn nulls into nothing."""
 
-def to_row(record: Memory | Entity | Relation, *, keep_row: bool = False) -> dict[str, Any]:
+
+def to_row(record: Record | Project, *, keep_row: bool = False) -> dict[str, Any]:
     """A record as the database keeps it."""
     row = {field.name: getattr(record, field.name) for field in fields(record)}
     if not keep_row:
         row.pop("row", None)
-    if "metadata" in row:
-        row["metadata"] = json.dumps(row["metadata"], ensure_ascii=False, allow_nan=False)
+    for name in _AS_JSON & row.keys():
+        row[name] = json.dumps(row[name], ensure_ascii=False, allow_nan=False)
     return row
 
 
@@ -31,13 +35,16 @@ def to_record(kind: type[Any], row: dict[str, Any]) -> Any:
         if isinstance(value, datetime):
             # The client's own class carries nanoseconds and compares with itself; ours is the plain one.
             values[name] = datetime.combine(value.date(), value.time(), UTC)
-    if "metadata" in values:
-        values["metadata"] = json.loads(values["metadata"])
+    for name in _AS_JSON & values.keys():
+        values[name] = json.loads(values[name])
     return kind(**values)
 
 
-def vector_row(memory_id: str, model: str, vector: Vector) -> dict[str, Any]:
-    """A vector under the key of its memory and model, as bytes: 2.5 times smaller than a list of numbers."""
+def vector_row(key: str, model: str, vector: Vector) -> dict[str, Any]:
+    """A vector under its model and the key of its memory, or the digest of its chunk.
+
+    As bytes: 2.5 times smaller than a list of numbers.
+    """
     if vector.dtype != np.float32:
         raise StoreError(f"Vectors are float32, not {vector.dtype}.")
-    return {"id": [memory_id, model], "values": vector.astype("<f4", copy=False).tobytes()}
+    return {"id": [key, model], "values": vector.astype("<f4", copy=False).tobytes()}

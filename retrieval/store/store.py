@@ -13,34 +13,26 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.records import Entity, Memory, Relation, Vector
-from retrieval.store.changes import Change, Checkpoint, Deleted
+from retrieval.records import CodeChunk, Entity, Memory, Relation, Vector
+from retrieval.store.changes import Change, Checkpoint, Deleted, Record
+from retrieval.store.code import CodeStore
+from retrieval.store.log import write
 from retrieval.store.rows import to_record, to_row, vector_row
 from retrieval.store.surreal import Connection
 
 __all__ = ["Counts", "State", "Store", "Table"]
 
-Table = Literal["memories", "entities", "relations"]
+Table = Literal["memories", "entities", "relations", "chunks"]
 
 _PAGE = 2_000
 """Records read at a time by scans: decoding is Python, and a page must not hold the lock for long."""
 
-_KINDS: dict[str, type[Memory] | type[Entity] | type[Relation]] = {
+_KINDS: dict[Table, type[Record]] = {
     "memories": Memory,
     "entities": Entity,
     "relations": Relation,
+    "chunks": CodeChunk,
 }
-
-_BEGIN = """
-BEGIN;
-LET $state = (UPDATE ONLY meta:state SET seq += 1, memories += $memories, entities += $entities,
-    relations += $relations, memory_rows += $new_memories, entity_rows += $new_entities);
-"""
-_END = """
-CREATE type::record('changes', [$state.seq]) SET touched = $touched RETURN NONE;
-RETURN [$state.seq, $state.memory_rows, $state.entity_rows];
-COMMIT;
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +42,11 @@ class Counts:
     memories: int
     entities: int
     relations: int
+    chunks: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.memories + self.entities + self.relations + self.chunks
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +74,7 @@ class Store:
 
     def __init__(self, connection: Connection) -> None:
         self._db = connection
+        self.code = CodeStore(connection)
 
     @classmethod
     def open(cls, folder: Path) -> Self:
@@ -86,7 +84,7 @@ class Store:
             """
             IF (SELECT VALUE database FROM ONLY meta:state) = NONE {
                 UPDATE meta:state SET database = rand::uuid::v4(), seq = 0, oldest = 0, memories = 0,
-                    entities = 0, relations = 0, memory_rows = 0, entity_rows = 0;
+                    entities = 0, relations = 0, chunks = 0, memory_rows = 0, entity_rows = 0, chunk_rows = 0;
             };
             """
         )
@@ -105,7 +103,7 @@ class Store:
             oldest=row["oldest"],
             model=row.get("model"),
             dimensions=row.get("dimensions"),
-            counts=Counts(row["memories"], row["entities"], row["relations"]),
+            counts=Counts(row["memories"], row["entities"], row["relations"], row["chunks"]),
         )
 
     def memories(self, ids: Sequence[str]) -> dict[str, Memory]:
@@ -116,6 +114,14 @@ class Store:
     def entities(self, ids: Sequence[str]) -> dict[str, Entity]:
         """The entities that exist among ``ids``."""
         return {entity.id: entity for entity in self._fetch("entities", ids, Entity)}
+
+    def chunks(self, ids: Sequence[str]) -> dict[str, CodeChunk]:
+        """The chunks of code that exist among ``ids``."""
+        return {chunk.id: chunk for chunk in self._fetch("chunks", ids, CodeChunk)}
+
+    def relations(self, ids: Sequence[str]) -> dict[str, Relation]:
+        """The relations that exist among ``ids``."""
+        return {relation.id: relation for relation in self._fetch("relations", ids, Relation)}
 
     def relations_of(
         self, entity_ids: Sequence[str], *, outgoing: bool, incoming: bool, limit: int
@@ -151,7 +157,8 @@ class Store:
         count = len(memories)
         if count == 0:
             return []
-        seq, next_row, _ = self._write(
+        written = write(
+            self._db,
             """
             INSERT INTO memories $records.map(|$record, $i|
                 object::extend($record, { row: $state.memory_rows - $new_memories + $i })) RETURN NONE;
@@ -166,16 +173,17 @@ class Store:
                 vector_row(memory.id, model, vector) for memory, vector in zip(memories, vectors, strict=True)
             ],
         )
-        first = next_row - count
+        first = written.memory_rows - count
         created = [replace(memory, row=first + i) for i, memory in enumerate(memories)]
-        return [Change(seq, memory, vector) for memory, vector in zip(created, vectors, strict=True)]
+        return [Change(written.seq, memory, vector) for memory, vector in zip(created, vectors, strict=True)]
 
     def update_memory(self, memory: Memory, vector: Vector | None, model: str) -> Change:
         """Replace a memory that exists; ``vector`` is None when the content, and so the vector, stays.
 
         A new content outdates the vectors of every model, also those that a re-embedding has prepared.
         """
-        seq, _, _ = self._write(
+        written = write(
+            self._db,
             """
             IF (UPDATE ONLY type::record('memories', $id) CONTENT $record) = NONE { THROW 'memory is gone' };
             IF $vectors {
@@ -191,11 +199,12 @@ class Store:
         )
         if vector is None:
             vector = self.vectors([memory.id], model).get(memory.id)
-        return Change(seq, memory, vector)
+        return Change(written.seq, memory, vector)
 
     def delete_memory(self, memory: Memory) -> Change:
         """Remove a memory and every vector made for it."""
-        seq, _, _ = self._write(
+        written = write(
+            self._db,
             """
             IF array::len(DELETE type::record('memories', $id) RETURN BEFORE) = 0 { THROW 'memory is gone' };
             DELETE vectors:[$id, NONE]..=[$id, ..];
@@ -205,11 +214,12 @@ class Store:
             id=memory.id,
             row=memory.row,
         )
-        return Change(seq, Deleted("memories", memory.id, memory.row))
+        return Change(written.seq, Deleted("memories", memory.id, memory.row))
 
     def create_entity(self, entity: Entity) -> Change:
         """Store a new entity; its row is given here."""
-        seq, _, next_row = self._write(
+        written = write(
+            self._db,
             """
             INSERT INTO entities object::extend($record, { row: $state.entity_rows - 1 }) RETURN NONE;
             LET $touched = [['entities', $record.id, $state.entity_rows - 1]];
@@ -218,16 +228,17 @@ class Store:
             new_entities=1,
             record=to_row(entity),
         )
-        return Change(seq, replace(entity, row=next_row - 1))
+        return Change(written.seq, replace(entity, row=written.entity_rows - 1))
 
     def create_relation(self, relation: Relation) -> Change:
         """Store a new relation; both its entities must exist."""
-        seq, _, _ = self._write(
+        written = write(
+            self._db,
             "INSERT INTO relations $record RETURN NONE; LET $touched = [['relations', $record.id, -1]];",
             relations=1,
             record=to_row(relation),
         )
-        return Change(seq, relation)
+        return Change(written.seq, relation)
 
     def reset(self) -> Counts:
         """Delete every record, for good; returns how many there were. The database gets a new name."""
@@ -236,8 +247,9 @@ class Store:
             """
             BEGIN;
             DELETE memories; DELETE vectors; DELETE entities; DELETE relations; DELETE changes;
+            DELETE projects; DELETE files; DELETE chunks; DELETE code_vectors;
             UPDATE meta:state SET database = rand::uuid::v4(), seq = 0, oldest = 0, memories = 0,
-                entities = 0, relations = 0, memory_rows = 0, entity_rows = 0;
+                entities = 0, relations = 0, chunks = 0, memory_rows = 0, entity_rows = 0, chunk_rows = 0;
             COMMIT;
             """
         )
@@ -254,6 +266,7 @@ class Store:
                 oldest = seq;
             DELETE changes;
             DELETE vectors WHERE id[1] != $model;
+            DELETE code_vectors WHERE id[1] != $model;
             COMMIT;
             """,
             model=model,
@@ -291,15 +304,19 @@ class Store:
     def changes_since(self, seq: int, model: str) -> Iterator[list[Change]]:
         """The records touched after ``seq`` as they are now, in pages; each page ends at a whole change."""
         while True:
-            entries = self._db.run("SELECT * FROM changes:[$seq]>.. LIMIT 500", seq=seq)[0]
+            entries = self._db.run("SELECT * FROM changes:[$seq]>.. LIMIT 200", seq=seq)[0]
             if not entries:
                 return
-            touched: dict[tuple[str, str], tuple[int, int]] = {}
+            touched: dict[tuple[Table, str, int], int] = {}
             for entry in entries:
                 seq = entry["id"].id[0]
                 for table, key, row in entry["touched"]:
-                    touched[table, key] = (seq, row)
-            yield self._current(touched, model)
+                    touched[table, key, row] = seq
+                if len(touched) >= _PAGE:
+                    yield self._current(touched, model)
+                    touched = {}
+            if touched:
+                yield self._current(touched, model)
 
     def forget_changes(self, up_to: int) -> None:
         """Drop log entries that every index has taken in."""
@@ -313,35 +330,34 @@ class Store:
             seq=up_to,
         )
 
-    def _current(self, touched: dict[tuple[str, str], tuple[int, int]], model: str) -> list[Change]:
-        by_table: dict[str, list[str]] = {"memories": [], "entities": [], "relations": []}
-        for table, key in touched:
-            by_table[table].append(key)
-        records: dict[tuple[str, str], Memory | Entity | Relation] = {}
+    def _current(self, touched: dict[tuple[Table, str, int], int], model: str) -> list[Change]:
+        records: dict[tuple[Table, str], Record] = {}
+        vectors: dict[tuple[Table, str], Vector] = {}
         for table, kind in _KINDS.items():
-            for record in self._fetch(table, by_table[table], kind):
-                records[table, record.id] = record
-        vectors = self.vectors(by_table["memories"], model)
-        changes = [
-            Change(
-                seq,
-                records.get((table, key)) or Deleted(table, key, row),
-                vectors.get(key) if table == "memories" else None,
-            )
-            for (table, key), (seq, row) in touched.items()
-        ]
+            found = self._fetch(table, list({key for other, key, _ in touched if other == table}), kind)
+            records.update(((table, record.id), record) for record in found)
+            made = self.vectors_of(table, found, model)
+            vectors.update(((table, key), vector) for key, vector in made.items())
+        changes = []
+        for (table, key, row), seq in touched.items():
+            record = records.get((table, key))
+            if record is None or getattr(record, "row", row) != row:  # a chunk may return under another row
+                changes.append(Change(seq, Deleted(table, key, row)))
+            else:
+                changes.append(Change(seq, record, vectors.get((table, key))))
         return sorted(changes, key=lambda change: change.seq)
+
+    def vectors_of(self, table: Table, records: Sequence[Any], model: str) -> dict[str, Vector]:
+        """Id → vector, for records of a table that have one."""
+        if table == "memories":
+            return self.vectors([record.id for record in records], model)
+        if table == "chunks":
+            made = self.code.vectors((chunk.digest for chunk in records), model)
+            return {chunk.id: made[chunk.digest] for chunk in records if chunk.digest in made}
+        return {}
 
     def _fetch(self, table: str, ids: Sequence[str], kind: type[Any]) -> list[Any]:
         if not ids:
             return []
         rows = self._db.run(f"SELECT * FROM $ids.map(|$id| type::record('{table}', $id))", ids=list(ids))[0]
         return [to_record(kind, row) for row in rows]
-
-    def _write(self, statements: str, **variables: Any) -> tuple[int, int, int]:
-        counters = {"memories": 0, "entities": 0, "relations": 0, "new_memories": 0, "new_entities": 0}
-        results = self._db.run(_BEGIN + statements + _END, **{**counters, **variables})
-        seq, memory_rows, entity_rows = next(
-            result for result in reversed(results) if isinstance(result, list) and len(result) == 3
-        )
-        return seq, memory_rows, entity_rows

@@ -21,9 +21,9 @@ log = logging.getLogger(__name__)
 Result = Any
 """What one statement answered: rows, a value, or None."""
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
-_MIGRATIONS: tuple[str, ...] = ("schema.surql",)
+_MIGRATIONS: tuple[str, ...] = ("schema.surql", "schema_2.surql")
 """Entry i takes a database of version i to version i + 1. Forward only; entries are never edited."""
 
 _UNWELCOME = "Database error. Please try again."

@@ -1,5 +1,7 @@
 """One server process for the tests of a module; each test starts with an empty memory."""
 
+import os
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,3 +26,19 @@ def memory(server: Memory) -> Memory:
 def lines(tmp_path: Path) -> Iterator[Lines]:
     with Lines(tmp_path / "data") as server:
         yield server
+
+
+@pytest.fixture
+def silent_hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A hub that takes the connection and never answers: the model keeps loading."""
+    with socket.create_server(("127.0.0.1", 0)) as hub:
+        monkeypatch.setitem(os.environ, "HF_ENDPOINT", f"http://127.0.0.1:{hub.getsockname()[1]}")
+        yield
+
+
+@pytest.fixture
+def absent_hub(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No hub at all: the model fails to load."""
+    with socket.create_server(("127.0.0.1", 0)) as hub:
+        address = f"http://127.0.0.1:{hub.getsockname()[1]}"
+    monkeypatch.setitem(os.environ, "HF_ENDPOINT", address)

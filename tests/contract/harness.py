@@ -1,12 +1,14 @@
 """How do tests speak to the server as a client does: in another process, over its standard streams?"""
 
+import functools
 import json
 import os
 import queue
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
@@ -19,6 +21,9 @@ from mcp.client.stdio import StdioServerParameters
 ROOT = Path(__file__).parents[2]
 PATIENCE = 30.0
 """Seconds a test waits for a reply or an end before it counts as stuck."""
+
+FETCHED = "arctic_xs"
+"""A model that is not on the machine, of the default model's width."""
 
 INITIALIZE: dict[str, Any] = {
     "protocolVersion": "2025-06-18",
@@ -45,6 +50,16 @@ def an_error(result: types.CallToolResult) -> str:
     return content.text
 
 
+def until(true: Callable[[], Any], every: float = 0.02) -> Any:
+    """Ask again and again, a bounded while, until the answer is a yes; the answer."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        if answer := true():
+            return answer
+        threading.Event().wait(every)
+    raise AssertionError("it does not come true")
+
+
 class Memory:
     """A real MCP client, usable from plain functions."""
 
@@ -55,6 +70,18 @@ class Memory:
     def call(self, tool: str, /, **arguments: Any) -> types.CallToolResult:
         result: types.CallToolResult = self._portal.call(self.client.call_tool, tool, arguments)
         return result
+
+    def follow(self, tool: str, /, **arguments: Any) -> list[tuple[float, float | None]]:
+        """The progress that is reported during a call that must succeed."""
+        seen: list[tuple[float, float | None]] = []
+
+        async def note(progress: float, total: float | None, message: str | None) -> None:
+            seen.append((progress, total))
+
+        call = functools.partial(self.client.call_tool, tool, arguments, progress_callback=note)
+        result: types.CallToolResult = self._portal.call(call)
+        assert not result.is_error, result
+        return seen
 
     def ask(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
         """The reply of a call that must succeed; its text and its structure must say the same."""
@@ -127,8 +154,8 @@ class Lines:
     def send(self, message: Mapping[str, Any]) -> None:
         self.line(json.dumps(message).encode("ascii"))
 
-    def notify(self, method: str) -> None:
-        self.send({"jsonrpc": "2.0", "method": method})
+    def notify(self, method: str, **params: Any) -> None:
+        self.send({"jsonrpc": "2.0", "method": method, **({"params": params} if params else {})})
 
     def post(self, method: str, params: Any = None) -> int:
         """Send a request without waiting for its reply; its id."""

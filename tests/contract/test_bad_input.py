@@ -30,6 +30,10 @@ REQUIRED = {
     "get_related": ["entity_id"],
     "get_valid_at": ["timestamp"],
     "invalidate": ["id"],
+    "index_project": ["path"],
+    "search_code": ["query"],
+    "get_index_status": ["project_id"],
+    "delete_project": ["project_id"],
 }
 
 MINIMAL: dict[str, dict[str, Any]] = {
@@ -47,6 +51,11 @@ MINIMAL: dict[str, dict[str, Any]] = {
     "get_valid": {},
     "get_valid_at": {"timestamp": "2026-01-06T12:00:00Z"},
     "invalidate": {"id": "x"},
+    "index_project": {"path": "no/such/folder"},
+    "search_code": {"query": "x"},
+    "get_index_status": {"project_id": "x"},
+    "list_projects": {},
+    "delete_project": {"project_id": "x"},
     "get_status": {},
     "reset_all_memory": {"confirm": True},
 }
@@ -66,6 +75,8 @@ WRONG_TYPES: list[tuple[str, str, Any, str]] = [
                 "create_relation.from_entity", "create_relation.to_entity", "create_relation.relation_type",
                 "get_related.entity_id", "get_valid.user_id", "get_valid_at.timestamp",
                 "get_valid_at.user_id", "invalidate.id", "invalidate.reason", "invalidate.superseded_by",
+                "index_project.path", "search_code.query", "search_code.project_id",
+                "get_index_status.project_id", "delete_project.project_id",
             ),
         ),
         (
@@ -74,6 +85,7 @@ WRONG_TYPES: list[tuple[str, str, Any, str]] = [
             (
                 "list_memories.limit", "list_memories.offset", "search.limit", "search_text.limit",
                 "recall.limit", "get_related.depth", "get_valid.limit", "get_valid_at.limit",
+                "search_code.limit",
             ),
         ),
         (
@@ -83,7 +95,11 @@ WRONG_TYPES: list[tuple[str, str, Any, str]] = [
                 "recall.vector_weight", "recall.bm25_weight", "recall.ppr_weight", "create_relation.weight",
             ),
         ),
-        ("true or false", ("true", 1, None), ("recall.include_memories", "recall.include_code")),
+        (
+            "true or false",
+            ("true", 1, None),
+            ("recall.include_memories", "recall.include_code", "index_project.watch"),
+        ),
         ("an object", ("x", 5, ["x"], True), ("store_memory.metadata", "update_memory.metadata")),
     )
     for place in places
@@ -101,6 +117,9 @@ OUT_OF_RANGE: list[tuple[str, str, Any, str]] = [
     ("search_text", "limit", 51, "must be at most 50, not 51."),
     ("recall", "limit", 0, "must be at least 1, not 0."),
     ("recall", "limit", 51, "must be at most 50, not 51."),
+    ("search_code", "limit", 0, "must be at least 1, not 0."),
+    ("search_code", "limit", 51, "must be at most 50, not 51."),
+    ("search_code", "limit", 10**30, f"must be at most 50, not {10**30}."),
     ("get_valid", "limit", 0, "must be at least 1, not 0."),
     ("get_valid", "limit", 101, "must be at most 100, not 101."),
     ("get_valid_at", "limit", 101, "must be at most 100, not 101."),
@@ -126,14 +145,20 @@ TEXT_FIELDS = [
     ("store_memory", "user_id"),
     ("create_entity", "user_id"),
     ("get_valid", "user_id"),
+    ("search_code", "query"),
+    ("index_project", "path"),
 ]
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lines]:
     """A server with something to lose."""
-    with Lines(tmp_path_factory.mktemp("bad") / "data") as lines:
+    folder = tmp_path_factory.mktemp("bad")
+    (folder / "kept").mkdir()
+    (folder / "kept" / "kept.py").write_text("def kept_as_it_is():\n    return 1\n")
+    with Lines(folder / "data") as lines:
         lines.shake_hands()
+        reply(lines, "index_project", path=str(folder / "kept"))
         reply(lines, "store_memory", content="Kept as it is", metadata={"a": 1})
         ada = reply(lines, "create_entity", name="Ada")["id"]
         bob = reply(lines, "create_entity", name="Bob")["id"]
@@ -162,7 +187,10 @@ def snapshot(lines: Lines) -> tuple[Any, ...]:
     status = reply(lines, "get_status")
     listed = reply(lines, "list_memories", limit=100)
     found = reply(lines, "search_text", query="kept")
-    return listed, found, status["memories_count"], status["entities_count"]
+    projects = reply(lines, "list_projects")
+    code = [row["id"] for row in reply(lines, "search_code", query="kept_as_it_is")["results"]]
+    counts = {name: count for name, count in status.items() if name.endswith("_count")}
+    return listed, found, projects, code, counts
 
 
 def refused(lines: Lines, tool: str, /, **arguments: Any) -> str:
@@ -171,7 +199,7 @@ def refused(lines: Lines, tool: str, /, **arguments: Any) -> str:
 
 def test_an_unknown_tool_is_named(lines: Lines) -> None:
     assert refused(lines, "drop_everything").startswith("Unknown tool: drop_everything. ")
-    assert refused(lines, "index_project", path="/").startswith("Unknown tool: index_project. ")
+    assert refused(lines, "").startswith("Unknown tool: . Known are store_memory, ")
 
 
 @pytest.mark.parametrize(("tool", "fields"), REQUIRED.items())
@@ -230,6 +258,35 @@ def test_an_entity_id_is_never_read_as_a_query(lines: Lines, key: str) -> None:
     assert refused(lines, "get_related", entity_id=key).startswith("Entity not found: ")
     for ends in ({"from_entity": key, "to_entity": "y"}, {"from_entity": "y", "to_entity": key}):
         assert refused(lines, "create_relation", relation_type="r", **ends).startswith("Entity not found: ")
+
+
+@pytest.mark.parametrize("key", QUERY_LANGUAGE)
+def test_a_project_id_is_never_read_as_a_query(lines: Lines, key: str) -> None:
+    for tool in ("get_index_status", "delete_project"):
+        assert refused(lines, tool, project_id=key).startswith("Project not found: ")
+    assert refused(lines, "search_code", query="x", project_id=key).startswith("Project not found: ")
+    text = refused(lines, "recall", query="x", include_code=True, project_id=key)
+    assert text.startswith("Project not found: ")
+
+
+@pytest.mark.parametrize("language", QUERY_LANGUAGE)
+def test_a_language_is_never_read_as_a_query(lines: Lines, language: str) -> None:
+    text = refused(lines, "recall", query="x", include_code=True, language=language)
+    assert text.startswith("Invalid language: ")
+
+
+@pytest.mark.parametrize("key", ["x" * BIG, "\0" * BIG, "\ud800" * BIG], ids=["text", "NUL", "surrogates"])
+def test_a_large_name_is_not_repeated(lines: Lines, key: str) -> None:
+    for tool, arguments in (
+        ("get_index_status", {"project_id": key}),
+        ("delete_project", {"project_id": key}),
+        ("search_code", {"query": "x", "project_id": key}),
+        ("recall", {"query": "x", "include_code": True, "project_id": key}),
+        ("recall", {"query": "x", "include_code": True, "language": key}),
+        ("index_project", {"path": key}),
+        ("index_project", {"path": key[:90_000]}),
+    ):
+        assert len(refused(lines, tool, **arguments)) < 2_000
 
 
 @pytest.mark.parametrize("field", ["vector_weight", "bm25_weight", "ppr_weight"])

@@ -134,11 +134,31 @@ def test_a_signal_is_heard_though_nobody_reads_the_answers(tmp_path: Path) -> No
 
 def test_a_data_directory_has_one_owner(lines: Lines) -> None:
     lines.shake_hands()
-    code, text = refusal(lines.data_dir)
+    command = [sys.executable, "-m", "memory_mcp", "status", "--data-dir", str(lines.data_dir)]
+    done = subprocess.run(
+        command, env=environment(), capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
+    assert done.returncode == 1
+    assert "Another memory-mcp" in done.stderr
+    assert str(lines.process.pid) in done.stderr
+    assert "--data-dir" in done.stderr
+
+
+def test_a_second_server_shares_the_first_ones_memory(lines: Lines) -> None:
+    lines.shake_hands()
+    key = lines.call("store_memory", content="Shared by two windows").structured_content["id"]
+    with Lines(lines.data_dir) as second:
+        second.shake_hands()
+        assert second.call("get_memory", id=key).structured_content["content"] == "Shared by two windows"
+        assert second.leave() == 0
+    assert not lines.call("get_memory", id=key).is_error
+
+
+def test_a_second_server_with_another_model_is_refused(lines: Lines) -> None:
+    lines.shake_hands()
+    code, text = refusal(lines.data_dir, "--model", "e5_multi")
     assert code != 0
-    assert "Another memory-mcp" in text
-    assert str(lines.process.pid) in text
-    assert "--data-dir" in text
+    assert "--model minilm" in text
 
 
 def embedded_by_minilm(data_dir: Path) -> None:
@@ -192,7 +212,7 @@ def test_a_damaged_database_is_reported_by_every_call(tmp_path: Path) -> None:
             file.write_bytes(b"not a database" * 100)
     with Lines(tmp_path / "data") as lines:
         lines.shake_hands()
-        assert len(lines.request("tools/list")["result"]["tools"]) == 16
+        assert len(lines.request("tools/list")["result"]["tools"]) == 21
         for _ in range(2):
             assert an_error(lines.call("get_status")).startswith("Cannot open the database in ")
         assert lines.leave() == 0

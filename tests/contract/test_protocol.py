@@ -15,7 +15,7 @@ STRUCTURED_SINCE = "2025-06-18"
 @pytest.mark.parametrize("version", HANDSHAKE_PROTOCOL_VERSIONS)
 def test_the_clients_version_is_honoured(lines: Lines, version: str) -> None:
     assert lines.shake_hands(protocolVersion=version)["protocolVersion"] == version
-    assert len(lines.request("tools/list")["result"]["tools"]) == 16
+    assert len(lines.request("tools/list")["result"]["tools"]) == 21
     result = lines.request("tools/call", {"name": "get_valid", "arguments": {}})["result"]
     assert json.loads(result["content"][0]["text"]) == {"results": [], "count": 0}
     assert result["isError"] is False
@@ -42,7 +42,7 @@ def test_a_client_without_a_handshake_is_served(tmp_path: Path) -> None:
         assert memory.client.instructions.endswith("21 tools available.")
         assert memory.client.server_info is not None
         assert memory.client.server_info.name == "memory-mcp"
-        assert len(memory.tools()) == 16
+        assert len(memory.tools()) == 21
         key = memory.store("Spoken without a handshake")
         assert memory.ask("get_memory", id=key)["valid_until"] is None
         assert memory.refuse("get_memory", id="x") == "Memory not found: x"

@@ -87,8 +87,8 @@ def test_a_limit_is_kept(memory: Memory, tool: str) -> None:
     assert len(memory.ask(tool, query="otter", limit=50)["results"]) == 12
 
 
-def test_code_may_be_included_and_is_not_there_yet(facts: Memory) -> None:
-    with_code = facts.ask("recall", query="rust", include_code=True, project_id="p", language="rust")
+def test_code_may_be_asked_for_where_none_is_indexed(facts: Memory) -> None:
+    with_code = facts.ask("recall", query="rust", include_code=True, language="rust")
     assert with_code["code_count"] == 0
     assert with_code["memories_count"] > 0
     code_only = facts.ask("recall", query="rust", include_code=True, include_memories=False)

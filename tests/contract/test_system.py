@@ -1,17 +1,11 @@
 """Status, reset, and what a server says of a model that is not there."""
 
-import os
-import socket
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.contract.harness import Memory, connected
-
-FETCHED = "arctic_xs"
-"""A model that is not on the machine, of the default model's width."""
+from tests.contract.harness import FETCHED, Memory, connected
 
 
 def test_status_is_as_specified(memory: Memory) -> None:
@@ -53,7 +47,10 @@ def test_a_reset_counts_what_it_deletes(memory: Memory) -> None:
     assert [row["id"] for row in memory.ask("recall", query="three")["results"]] == [key]
 
 
-def test_no_reply_ever_holds_an_embedding(memory: Memory) -> None:
+def test_no_reply_ever_holds_an_embedding(memory: Memory, tmp_path: Path) -> None:
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app" / "vector.py").write_text("def nowhere():\n    return 'the vector'\n")
+    memory.ask("index_project", path=str(tmp_path / "app"))
     key, other = memory.store("Where is the vector?"), memory.store("Nowhere to be seen")
     ada, bob = (memory.ask("create_entity", name=name)["id"] for name in ("Ada", "Bob"))
     calls: list[tuple[str, dict[str, Any]]] = [
@@ -63,7 +60,7 @@ def test_no_reply_ever_holds_an_embedding(memory: Memory) -> None:
         ("list_memories", {}),
         ("search", {"query": "vector"}),
         ("search_text", {"query": "nowhere"}),
-        ("recall", {"query": "nowhere Ada"}),
+        ("recall", {"query": "nowhere Ada", "include_code": True}),
         ("create_entity", {"name": "Eve"}),
         ("create_relation", {"from_entity": ada, "to_entity": bob, "relation_type": "knows"}),
         ("get_related", {"entity_id": ada}),
@@ -71,6 +68,11 @@ def test_no_reply_ever_holds_an_embedding(memory: Memory) -> None:
         ("get_valid_at", {"timestamp": "2999-01-01T00:00:00Z"}),
         ("invalidate", {"id": other}),
         ("delete_memory", {"id": other}),
+        ("index_project", {"path": str(tmp_path / "app")}),
+        ("search_code", {"query": "nowhere"}),
+        ("get_index_status", {"project_id": "app"}),
+        ("list_projects", {}),
+        ("delete_project", {"project_id": "app"}),
         ("get_status", {}),
         ("reset_all_memory", {"confirm": True}),
     ]
@@ -84,22 +86,6 @@ def holds_numbers(value: Any) -> bool:
     if isinstance(value, dict):
         return any(holds_numbers(item) for item in value.values())
     return isinstance(value, list) and any(isinstance(item, float) or holds_numbers(item) for item in value)
-
-
-@pytest.fixture
-def silent_hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A hub that takes the connection and never answers: the model keeps loading."""
-    with socket.create_server(("127.0.0.1", 0)) as hub:
-        monkeypatch.setitem(os.environ, "HF_ENDPOINT", f"http://127.0.0.1:{hub.getsockname()[1]}")
-        yield
-
-
-@pytest.fixture
-def absent_hub(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No hub at all: the model fails to load."""
-    with socket.create_server(("127.0.0.1", 0)) as hub:
-        address = f"http://127.0.0.1:{hub.getsockname()[1]}"
-    monkeypatch.setitem(os.environ, "HF_ENDPOINT", address)
 
 
 def works_without_a_model(memory: Memory) -> None:

@@ -44,8 +44,8 @@ class SmallDense(Dense):
     """The dense channel with a limit that a test reaches."""
 
     @classmethod
-    def open(cls, path: Path, dimensions: int, *, exact_limit: int = SMALL) -> Self:
-        return super().open(path, dimensions, exact_limit=exact_limit)
+    def open(cls, path: Path, dimensions: int, *, table: str = "memories", exact_limit: int = SMALL) -> Self:
+        return super().open(path, dimensions, table=table, exact_limit=exact_limit)
 
 
 def unique_word(number: int) -> str:

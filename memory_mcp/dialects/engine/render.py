@@ -11,15 +11,33 @@ from typing import TYPE_CHECKING, Any
 from memory_mcp.dialects import Reply
 
 if TYPE_CHECKING:
+    from memory_mcp.engine.code import FoundCode
     from memory_mcp.engine.engine import Status
     from memory_mcp.engine.knowledge import Related
     from memory_mcp.engine.memories import Page
+    from memory_mcp.engine.projects import Indexed, IndexStatus
     from memory_mcp.engine.questions import Answer, Found
+    from memory_mcp.engine.recall import Recalled
+    from retrieval.code.ranking import Ranked
     from retrieval.embedding.encoder import EncoderState
     from retrieval.records import Entity, Memory, Relation
+    from retrieval.search import Hit
     from retrieval.store.store import Counts
 
-__all__ = ["answer", "memories", "memory", "page", "recalled", "related", "reset", "status", "time"]
+__all__ = [
+    "answer",
+    "code",
+    "index_status",
+    "indexed",
+    "memories",
+    "memory",
+    "page",
+    "recalled",
+    "related",
+    "reset",
+    "status",
+    "time",
+]
 
 _DIGITS = 6
 """Significant digits of a score: enough to tell neighbours apart (a PageRank may be 0.00002), no more for a
@@ -83,16 +101,64 @@ def answer(found: "Answer", query: str) -> Reply:
     return {"results": results, "count": len(results), "query": query}
 
 
-def recalled(found: "Answer", query: str) -> Reply:
-    """Hits of all channels."""
-    results = [_recalled(one) for one in found.found]
+def recalled(found: "Recalled", query: str) -> Reply:
+    """Hits of all channels and sources."""
+    from memory_mcp.engine.questions import Found
+
+    results = [
+        _memory_hit(one.found, one.score) if isinstance(one.found, Found) else _code_hit(one.found, one.score)
+        for one in found.hits
+    ]
+    from_memory = sum(result["source"] == "memory" for result in results)
     return {
         "results": results,
         "query": query,
         "subgraph_nodes": found.subgraph_nodes,
-        "memories_count": len(results),
-        "code_count": 0,
+        "memories_count": from_memory,
+        "code_count": len(results) - from_memory,
     }
+
+
+def indexed(found: "Indexed") -> Reply:
+    """What came of indexing."""
+    return {"project_id": found.project, "files_indexed": found.files, "chunks_created": found.chunks}
+
+
+def code(found: "Iterable[FoundCode]") -> Reply:
+    """Chunks, best first; ``stale`` is there only when a file has changed and could not be read again."""
+    results = [
+        {
+            "id": one.chunk.id,
+            "file_path": one.chunk.path,
+            "content": one.chunk.content,
+            "language": one.chunk.language,
+            "start_line": one.chunk.start_line,
+            "end_line": one.chunk.end_line,
+            "chunk_type": one.chunk.chunk_type,
+            "name": one.chunk.name or None,
+            "score": _score(one.ranked.score),
+        }
+        | _given({"stale": one.is_stale or None})
+        for one in found
+    ]
+    return {"results": results, "count": len(results)}
+
+
+def index_status(found: "IndexStatus") -> Reply:
+    """How far a project is; what was left out, and why it failed, only when there is something to say."""
+    project = found.project
+    reply: Reply = {
+        "project_id": project.id,
+        "status": found.status,
+        "total_files": found.total_files,
+        "indexed_files": found.indexed_files,
+        "total_chunks": found.total_chunks,
+        "progress_percent": found.percent,
+        "eta_seconds": found.eta_seconds,
+        "started_at": time(project.started_at),
+        "completed_at": None if project.completed_at is None else time(project.completed_at),
+    }
+    return reply | _given({"skipped_files": dict(project.skipped) or None, "error": project.error})
 
 
 def related(found: "Related") -> Reply:
@@ -113,7 +179,7 @@ def status(now: "Status") -> Reply:
         "status": "degraded" if embedding["status"] == "error" else "healthy",
         "memories_count": now.counts.memories,
         "entities_count": now.counts.entities,
-        "code_chunks_count": 0,
+        "code_chunks_count": now.counts.chunks,
         "embedding": {
             **embedding,
             "model": now.model,
@@ -135,25 +201,42 @@ def reset(deleted: "Counts") -> Reply:
             "memories": deleted.memories,
             "entities": deleted.entities,
             "relations": deleted.relations,
-            "code_chunks": 0,
+            "code_chunks": deleted.chunks,
         },
     }
 
 
-def _recalled(found: "Found") -> Reply:
-    """One hit of all channels.
-
-    The fused score is a weighted sum of z-scores; the logistic function brings it between 0 and 1 without
-    changing the order: 0.5 is a candidate that is average in every channel. The channels' own scores are
-    plain: cosine, BM25, and the share of PageRank (of which the graph channel hands out the logarithm); 0
-    where a channel did not find the memory.
-    """
-    hit = found.hit
+def _memory_hit(found: "Found", score: float) -> Reply:
     return {
         "id": found.memory.id,
         "content": found.memory.content,
         "source": "memory",
-        "score": _score(1.0 / (1.0 + math.exp(-hit.score))),
+        **_scores(score, found.hit),
+    }
+
+
+def _code_hit(found: "FoundCode", score: float) -> Reply:
+    return {
+        "id": found.chunk.id,
+        "content": found.chunk.content,
+        "source": "code",
+        **_scores(score, found.ranked),
+        "file_path": found.chunk.path,
+        "start_line": found.chunk.start_line,
+        "end_line": found.chunk.end_line,
+    } | _given({"stale": found.is_stale or None})
+
+
+def _scores(score: float, hit: "Hit | Ranked") -> Reply:
+    """The scores of a hit of all channels.
+
+    The fused score is a weighted sum of z-scores; the logistic function brings it between 0 and 1 without
+    changing the order: 0.5 is a candidate that is average in every channel. The channels' own scores are
+    plain: cosine, BM25, and the share of PageRank (of which the graph channel hands out the logarithm); 0
+    where a channel did not find the record.
+    """
+    return {
+        "score": _score(1.0 / (1.0 + math.exp(-score))),
         "vector_score": _score(hit.vector),
         "bm25_score": _score(hit.bm25),
         "ppr_score": _score(None if hit.ppr is None else math.exp(hit.ppr)),

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
-from memory_mcp.dialects import Reply, Tool
+from memory_mcp.dialects import Call, Reply, Tool
 from memory_mcp.dialects.arguments import Arguments, Number, Whole
 from memory_mcp.dialects.engine import render
-from retrieval.errors import InvalidInput
 
 if TYPE_CHECKING:
     from memory_mcp.engine.engine import Engine
@@ -129,6 +128,27 @@ class InvalidateArgs(Arguments):
     superseded_by: str | None = None
 
 
+class IndexArgs(Arguments):
+    """Which folder, and whether to follow its changes."""
+
+    path: str
+    watch: bool = False
+
+
+class CodeArgs(Arguments):
+    """A question about code."""
+
+    query: str
+    project_id: str | None = None
+    limit: Results = 10
+
+
+class ProjectArgs(Arguments):
+    """One project."""
+
+    project_id: str
+
+
 class ResetArgs(Arguments):
     """Whether it is meant. Anything but ``true`` is a no: this tool refuses by answer, not by error."""
 
@@ -171,17 +191,12 @@ def search_text(engine: "Engine", args: SearchArgs) -> Reply:
 
 
 def recall(engine: "Engine", args: RecallArgs) -> Reply:
-    from memory_mcp.engine.questions import Answer
+    from memory_mcp.engine.recall import Sources
     from retrieval.fusion import Weights
 
     weights = Weights(args.vector_weight, args.bm25_weight, args.ppr_weight)
-    if not args.include_memories and not args.include_code:
-        raise InvalidInput("include_memories", "must be true when include_code is false.")
-    if args.project_id is not None and not args.include_code:
-        raise InvalidInput("project_id", "requires include_code=true.")
-    answer = engine.questions.recall(args.query, args.limit, weights)
-    # No code is indexed yet, so a question to code alone finds nothing.
-    return render.recalled(answer if args.include_memories else Answer(()), args.query)
+    sources = Sources(args.include_memories, args.include_code, args.project_id, args.language)
+    return render.recalled(engine.recall(args.query, args.limit, weights, sources), args.query)
 
 
 def create_entity(engine: "Engine", args: EntityArgs) -> Reply:
@@ -219,6 +234,29 @@ def invalidate(engine: "Engine", args: InvalidateArgs) -> Reply:
     return {"invalidated": True}
 
 
+def index_project(engine: "Engine", args: IndexArgs, call: Call) -> Reply:
+    return render.indexed(
+        engine.projects.index(args.path, watch=args.watch, report=call.report, stopped=call.stopped)
+    )
+
+
+def search_code(engine: "Engine", args: CodeArgs) -> Reply:
+    return render.code(engine.code.search(args.query, args.limit, project=args.project_id))
+
+
+def get_index_status(engine: "Engine", args: ProjectArgs) -> Reply:
+    return render.index_status(engine.projects.status(args.project_id))
+
+
+def list_projects(engine: "Engine", args: NoArguments) -> Reply:
+    names = [project.id for project in engine.projects.all()]
+    return {"projects": names, "count": len(names)}
+
+
+def delete_project(engine: "Engine", args: ProjectArgs) -> Reply:
+    return {"chunks_deleted": engine.projects.delete(args.project_id)}
+
+
 def get_status(engine: "Engine", args: NoArguments) -> Reply:
     return render.status(engine.status())
 
@@ -245,8 +283,13 @@ TOOLS: Mapping[str, Tool] = MappingProxyType(
         "get_valid": Tool(ValidArgs, get_valid),
         "get_valid_at": Tool(ValidAtArgs, get_valid_at),
         "invalidate": Tool(InvalidateArgs, invalidate),
+        "index_project": Tool(IndexArgs, index_project, is_long=True),
+        "search_code": Tool(CodeArgs, search_code),
+        "get_index_status": Tool(ProjectArgs, get_index_status),
+        "list_projects": Tool(NoArguments, list_projects),
+        "delete_project": Tool(ProjectArgs, delete_project),
         "get_status": Tool(NoArguments, get_status),
         "reset_all_memory": Tool(ResetArgs, reset_all_memory),
     }
 )
-"""Every tool of the contract that is served, by name."""
+"""Every tool of the contract, by name."""

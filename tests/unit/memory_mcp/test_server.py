@@ -3,6 +3,7 @@
 import json
 import logging
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -11,9 +12,10 @@ import anyio.to_thread
 import mcp_types as types
 import pytest
 from mcp.client import Client
+from mcp.server.session import ServerSession
 
 from memory_mcp import server as server_module
-from memory_mcp.dialects import Dialect, Tool
+from memory_mcp.dialects import Call, Dialect, Tool
 from memory_mcp.dialects.arguments import Arguments
 from memory_mcp.opening import Opening
 from memory_mcp.server import build_server
@@ -171,3 +173,91 @@ def test_a_slow_call_does_not_hold_up_the_others() -> None:
 
     anyio.run(both)
     assert finished == ["fast", "slow"]
+
+
+def a_long_tool(handler: Callable[[Any, Any, Call], dict[str, Any]]) -> Any:
+    listing = {"name": "greet", "description": "Greet.", "inputSchema": {"type": "object", "properties": {}}}
+    dialect = Dialect("test", "1", "", (listing,), {"greet": Tool(Greeting, handler, is_long=True)})
+    engine: Any = object()
+    return build_server(dialect, Opening(lambda: engine))
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_a_long_call_tells_how_far_it_is(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server_module, "PROGRESS_SECONDS", 0.0)
+
+    def count(engine: Any, args: Greeting, call: Call) -> dict[str, Any]:
+        for done in range(4):
+            call.report(done, 3)
+        return {"stopped": call.stopped()}
+
+    seen: list[tuple[float, float | None]] = []
+
+    async def note(progress: float, total: float | None, message: str | None) -> None:
+        seen.append((progress, total))
+
+    async def follow() -> types.CallToolResult:
+        async with Client(a_long_tool(count), mode=mode, read_timeout_seconds=WAIT) as client:
+            await client.call_tool("greet", {"name": "Ada"})  # nobody listens: nothing is told
+            return await client.call_tool("greet", {"name": "Ada"}, progress_callback=note)
+
+    assert anyio.run(follow).structured_content == {"stopped": False}
+    assert seen == [(0, 3), (1, 3), (2, 3), (3, 3)]
+
+
+def test_progress_is_not_told_more_often_than_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server_module, "PROGRESS_SECONDS", 10 * WAIT)
+    seen: list[float] = []
+
+    def count(engine: Any, args: Greeting, call: Call) -> dict[str, Any]:
+        for done in range(1_001):
+            call.report(done, 1_000)
+        return {}
+
+    async def note(progress: float, total: float | None, message: str | None) -> None:
+        seen.append(progress)
+
+    async def follow() -> None:
+        async with Client(a_long_tool(count), mode="legacy", read_timeout_seconds=WAIT) as client:
+            await client.call_tool("greet", {"name": "Ada"}, progress_callback=note)
+
+    anyio.run(follow)
+    assert seen in ([0, 1_000], [1_000])  # the clock may be younger than the pause
+
+
+def test_a_cancelled_call_is_told_so_and_ends_by_itself(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also when it is just telling how far it is."""
+    telling, over = threading.Event(), threading.Event()
+    ends: list[Any] = []
+
+    async def tell(session: Any, done: int, total: int) -> None:
+        telling.set()
+        await anyio.sleep_forever()
+
+    def work(engine: Any, args: Greeting, call: Call) -> dict[str, Any]:
+        try:
+            call.report(1, 1)
+            end = time.monotonic() + WAIT
+            while not call.stopped() and time.monotonic() < end:
+                pass
+            ends.append(call.stopped())
+        except BaseException as error:  # noqa: BLE001
+            ends.append(error)
+        over.set()
+        return {}
+
+    async def cancel() -> None:
+        async with Client(a_long_tool(work), mode="legacy", read_timeout_seconds=WAIT) as client:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(client.call_tool, "greet", {"name": "Ada"})
+                assert await anyio.to_thread.run_sync(telling.wait, WAIT)
+                tasks.cancel_scope.cancel()
+            assert await anyio.to_thread.run_sync(over.wait, WAIT)
+            assert [tool.name for tool in (await client.list_tools()).tools] == ["greet"]
+
+    monkeypatch.setattr(ServerSession, "report_progress", tell)
+    anyio.run(cancel)
+    assert ends == [True]
+    assert not caplog.records

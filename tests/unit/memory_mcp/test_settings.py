@@ -17,6 +17,7 @@ FLAGS = {
     "--timeout": ("MEMORY_MCP_TIMEOUT", "timeout", "2.5", 2.5, "0", 0.0),
     "--log-level": ("MEMORY_MCP_LOG_LEVEL", "log_level", "DEBUG", "debug", "error", "error"),
     "--user-id": ("MEMORY_MCP_USER_ID", "user_id", "ada", "ada", "bob", "bob"),
+    "--tools": ("MEMORY_MCP_TOOLS", "tools", "symbols", ("symbols",), "symbols,symbols", ("symbols",)),
 }
 
 

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 import anyio
 import pytest
 
-from memory_mcp import wire
-from memory_mcp.wire import TooLong, Wire
+from memory_mcp import lines
+from memory_mcp.lines import TooLong
+from memory_mcp.wire import Wire
 
 WAIT = 30.0
 
@@ -66,7 +67,7 @@ def test_a_line_may_be_larger_than_a_pipe(pipes: tuple[Wire, int, int]) -> None:
 def test_a_line_without_end_is_thrown_away(
     pipes: tuple[Wire, int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wire, "MAX_LINE", 100)
+    monkeypatch.setattr(lines, "MAX_LINE", 100)
     given = (b"a\n", b"x" * 101 + b"\n", b"y" * 100 + b"\n", b"z" * 500_000, b"\nb\n", b"w" * 200)
     assert received(pipes, *given) == [b"a", TooLong(), b"y" * 100, TooLong(), b"b", TooLong()]
 

@@ -82,6 +82,11 @@ class World:
         ids = self.indexes.catalog.ids(np.array([hit.row for hit in hits], dtype=np.int64))
         return [key.rstrip("x") for key in ids]
 
+    def die(self) -> None:
+        """As the end of a process does: everything is released, nothing saved."""
+        for follower in self.indexes._followers():
+            follower.close()
+
     def check(self) -> None:
         assert_agreement(self.store, self.indexes, MODEL, self.root)
 
@@ -248,7 +253,7 @@ def test_a_kill_before_saving_costs_nothing(world: World) -> None:
     world.start()
     memory, _ = world.remember("quokkak two", "koalak three")
     world.forget(memory)
-    world.indexes.lexical.close()  # as the end of a process does: released, nothing saved
+    world.die()
     world.start()
     assert [world.found(word) for word in ("zebrak", "quokkak", "koalak")] == [["zebrak"], [], ["koalak"]]
     world.check()
@@ -263,7 +268,7 @@ def test_a_kill_between_two_saves_costs_nothing(world: World) -> None:
     checkpoint = world.store.state().checkpoint
     world.indexes.catalog.save(checkpoint)
     world.indexes.lexical.save(checkpoint)
-    world.indexes.lexical.close()
+    world.die()
     world.start()
     assert [world.found(word) for word in ("zebrak", "quokkak")] == [["zebrak"], ["quokkak"]]
     world.check()
@@ -275,7 +280,7 @@ def test_many_changes_are_saved_meanwhile(world: World, monkeypatch: pytest.Monk
         world.remember(f"w{i} zebrak")
     assert world.indexes.catalog.checkpoint == Checkpoint(world.store.state().database, 4)
     assert world.log_length() == 1
-    world.indexes.lexical.close()
+    world.die()
     built = spying(monkeypatch)
     world.start()
     assert built == []

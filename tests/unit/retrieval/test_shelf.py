@@ -164,7 +164,7 @@ def test_text_that_does_not_fit_starts_empty(shelf: Shelf[Memory], path: Path, h
     assert contents(again, 0) == [None]
 
 
-@pytest.mark.parametrize("leave_out", ["begin", "sums"])
+@pytest.mark.parametrize("leave_out", ["begin", "sums", "layout"])
 def test_arrays_that_do_not_fit_start_empty(shelf: Shelf[Memory], path: Path, leave_out: str) -> None:
     put(shelf, 0, "zebra")
     shelf.save(HERE)
@@ -174,6 +174,13 @@ def test_arrays_that_do_not_fit_start_empty(shelf: Shelf[Memory], path: Path, le
     save_arrays(path, HERE, {**arrays, leave_out: arrays[leave_out][:0]})
     assert opened(path).checkpoint is None
     save_arrays(path, HERE, {name: array for name, array in arrays.items() if name != leave_out})
+    assert opened(path).checkpoint is None
+
+
+def test_lines_of_other_fields_are_not_read(shelf: Shelf[Memory], path: Path) -> None:
+    put(shelf, 0, "zebra")
+    shelf._layout += 1
+    shelf.save(HERE)
     assert opened(path).checkpoint is None
 
 

@@ -1,16 +1,22 @@
 """Is what the engine answers written down as the contract has it?"""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
 
 from memory_mcp.dialects.engine import render
+from memory_mcp.engine.code import FoundCode
 from memory_mcp.engine.engine import Status
-from memory_mcp.engine.questions import Answer, Found
+from memory_mcp.engine.projects import Indexed, IndexStatus
+from memory_mcp.engine.questions import Found
+from memory_mcp.engine.recall import Recalled, RecalledHit
+from retrieval.code.ranking import Ranked
 from retrieval.embedding.cache import CacheStats
 from retrieval.embedding.encoder import EncoderState, Failed, Loading, Ready
 from retrieval.indexes import Progress
+from retrieval.records import CodeChunk, Project
 from retrieval.search import Hit
 from retrieval.store.store import Counts
 from tests.builders import NOW, a_memory
@@ -74,7 +80,8 @@ def test_status_tells_of_indexes_only_while_they_are_built() -> None:
 
 
 def recalled(hit: Hit) -> dict[str, Any]:
-    reply = render.recalled(Answer((Found(a_memory("k"), hit),), subgraph_nodes=7), "q")
+    found = RecalledHit(Found(a_memory("k"), hit), hit.score)
+    reply = render.recalled(Recalled((found,), subgraph_nodes=7), "q")
     assert (reply["subgraph_nodes"], reply["memories_count"], reply["code_count"]) == (7, 1, 0)
     return dict(reply["results"][0])
 
@@ -92,3 +99,67 @@ def test_channel_scores_are_plain_and_0_where_nothing_was_found() -> None:
     assert row["ppr_score"] == pytest.approx(6.14421e-06)
     row = recalled(Hit(1, 1.0))
     assert (row["vector_score"], row["bm25_score"], row["ppr_score"]) == (0.0, 0.0, 0.0)
+
+
+def a_chunk(**fields: Any) -> CodeChunk:
+    chunk = CodeChunk(
+        id="c", row=3, space="engine", project="app", path="src/main.py", language="python",
+        chunk_type="function", name="main", breadcrumb="src/main.py", start_line=1, end_line=4, digest="d",
+        content="def main(): ...",
+    )  # fmt: skip
+    return replace(chunk, **fields)
+
+
+def a_ranked(**fields: Any) -> Ranked:
+    return replace(Ranked(3, 0.9, 0.8, None, None, None, {"name": 0.1}), **fields)
+
+
+def a_project(**fields: Any) -> Project:
+    return replace(Project("app", "engine", "/home/ada/app", False, "completed", NOW, NOW, 2), **fields)
+
+
+def test_code_is_written_as_specified_and_stale_only_when_it_is() -> None:
+    fresh = {
+        "id": "c", "file_path": "src/main.py", "content": "def main(): ...", "language": "python",
+        "start_line": 1, "end_line": 4, "chunk_type": "function", "name": "main", "score": 0.9,
+    }  # fmt: skip
+    reply = render.code([FoundCode(a_chunk(), a_ranked()), FoundCode(a_chunk(name=""), a_ranked(), True)])
+    assert reply == {"results": [fresh, fresh | {"name": None, "stale": True}], "count": 2}
+
+
+def test_code_in_a_recall_has_its_place_and_memories_have_none() -> None:
+    chunk = RecalledHit(FoundCode(a_chunk(), a_ranked(vector=0.5, bm25=2.5)), 0.0)
+    note = RecalledHit(Found(a_memory("k"), Hit(1, 7.0)), -1.0)
+    reply = render.recalled(Recalled((chunk, note)), "q")
+    assert reply["results"][0] == {
+        "id": "c", "content": "def main(): ...", "source": "code", "score": 0.5, "vector_score": 0.5,
+        "bm25_score": 2.5, "ppr_score": 0.0, "file_path": "src/main.py", "start_line": 1, "end_line": 4,
+    }  # fmt: skip
+    assert reply["results"][1].keys() == reply["results"][0].keys() - {"file_path", "start_line", "end_line"}
+    assert reply["results"][1]["score"] == pytest.approx(0.268941)
+    assert (reply["subgraph_nodes"], reply["memories_count"], reply["code_count"]) == (0, 1, 1)
+
+
+def test_what_came_of_indexing() -> None:
+    assert render.indexed(Indexed("app", 2, 5)) == {
+        "project_id": "app",
+        "files_indexed": 2,
+        "chunks_created": 5,
+    }
+
+
+def test_the_status_of_an_index_has_its_reasons_only_when_there_are_some() -> None:
+    done = render.index_status(IndexStatus(a_project(), "completed", 2, 2, 5, 100.0, None))
+    assert done == {
+        "project_id": "app", "status": "completed", "total_files": 2, "indexed_files": 2, "total_chunks": 5,
+        "progress_percent": 100.0, "eta_seconds": None, "started_at": "2026-01-06T12:00:00Z",
+        "completed_at": "2026-01-06T12:00:00Z",
+    }  # fmt: skip
+    project = a_project(status="failed", completed_at=None, skipped={"binary": 1}, error="disk full")
+    failed = render.index_status(IndexStatus(project, "failed", 2, 2, 5, 100.0, None))
+    assert failed == done | {
+        "status": "failed",
+        "completed_at": None,
+        "skipped_files": {"binary": 1},
+        "error": "disk full",
+    }

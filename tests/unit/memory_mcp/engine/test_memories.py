@@ -9,7 +9,8 @@ import pytest
 
 from memory_mcp.engine import memories as module
 from memory_mcp.engine.engine import Engine
-from memory_mcp.engine.memories import Draft, new_id
+from memory_mcp.engine.ids import new_id
+from memory_mcp.engine.memories import Draft
 from retrieval.errors import IndexesNotReady, InvalidInput, MemoryNotFound
 from retrieval.records import Memory
 from tests.builders import NOW, Clock

@@ -2,7 +2,10 @@
 
 from dataclasses import replace
 
+import pytest
+
 from retrieval.records import Memory
+from retrieval.store import store as module
 from retrieval.store.changes import Change, Checkpoint, Deleted
 from retrieval.store.store import Counts, Store
 from tests.builders import MODEL, a_memory, a_relation, an_entity, unit_vector, unit_vectors
@@ -68,18 +71,29 @@ def test_only_what_came_after(store: Store) -> None:
     assert logged(store, since=99) == []
 
 
+def test_a_page_of_large_changes_is_cut_where_it_has_enough_records(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_PAGE", 5)
+    for _ in range(3):
+        store.create_memories(
+            [a_memory(f"b{store.state().seq}x{i}") for i in range(3)], unit_vectors(3), MODEL
+        )
+    assert [len(page) for page in store.changes_since(0, MODEL)] == [6, 3]
+
+
 def test_the_log_is_read_in_pages_that_end_at_a_whole_change(store: Store) -> None:
-    for _ in range(2):  # six memories a change: pages of 500 changes are not pages of 500 records
+    for _ in range(2):  # six memories a change: pages of 200 changes are not pages of 200 records
         store.create_memories(
             [a_memory(f"b{store.state().seq}x{i}") for i in range(6)], unit_vectors(6), MODEL
         )
-    store._db.run(  # 500 more entries, without the time of 500 commits
-        "FOR $i IN 3..=502 { CREATE type::record('changes', [$i]) SET touched = [['memories', 'gone', 77]] };"
+    store._db.run(  # 200 more entries, without the time of 200 commits
+        "FOR $i IN 3..=202 { CREATE type::record('changes', [$i]) SET touched = [['memories', 'gone', 77]] };"
     )
     pages = list(store.changes_since(0, MODEL))
-    assert [page[-1].seq for page in pages] == [500, 502]
+    assert [page[-1].seq for page in pages] == [200, 202]
     assert len(pages[0]) == 13
-    assert pages[1] == [Change(502, Deleted("memories", "gone", 77))]
+    assert pages[1] == [Change(202, Deleted("memories", "gone", 77))]
 
 
 def test_forgotten_changes_are_gone_and_the_rest_stays(store: Store) -> None:
