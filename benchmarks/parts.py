@@ -48,7 +48,7 @@ def _watched_parts(engine: Engine) -> tuple[tuple[str, Any, str], ...]:
         ("dense search", indexes.dense, "search"),
         ("graph walk", indexes.graph, "walk"),
         ("dense score", indexes.dense, "score"),
-        ("reading", engine.memories, "read"),
+        ("reading", indexes, "memories"),
     )
 
 

@@ -145,15 +145,15 @@ class _Asked:
 def _ask(
     engine: Engine, asked: _Asked, rounds: int
 ) -> tuple[dict[str, Samples], dict[str, Ratio], dict[str, float]]:
-    """The tools beside the embedding alone. First with records the process has not read yet, then again.
+    """The tools beside the embedding alone, with questions that the process has not been asked yet.
 
-    Recall and the embedding share their questions, so that a long one is long for both.
+    Recall and the embedding share theirs, so that a long one is long for both.
     """
     questions, for_search, for_words = asked.take(rounds), asked.take(rounds), asked.take(rounds)
     embed, ask = engine._encoder.embed_query, engine.questions
     for question in asked.take(5):
         ask.recall(question.text)
-    first, answers = by_turns(
+    times, answers = by_turns(
         rounds,
         {
             "embedding": lambda i: embed(questions[i].text),
@@ -162,18 +162,9 @@ def _ask(
             "search_text": lambda i: ask.search_text(for_words[i].text),
         },
     )
-    again, _ = by_turns(
-        rounds,
-        {
-            "embedding": lambda i: embed(questions[i].text),
-            "recall": lambda i: ask.recall(questions[i].text),
-        },
-    )
-    times = first | {"recall, records known": again["recall"]}
     ratios = {
-        "recall / embedding": compare(first["recall"], first["embedding"]),
-        "recall, records known / embedding": compare(again["recall"], again["embedding"]),
-        "search / embedding": compare(first["search"], first["embedding"]),
+        "recall / embedding": compare(times["recall"], times["embedding"]),
+        "search / embedding": compare(times["search"], times["embedding"]),
     }
     found = {
         name: _found(answers[name], about)
@@ -315,7 +306,6 @@ def show(figures: list[Figures]) -> None:
 def _ratio_rows(figures: list[Figures]) -> list[list[str]]:
     aims = {
         "recall / embedding": (RECALL_AIMS, False),
-        "recall, records known / embedding": (RECALL_AIMS, False),
         "rank-bm25 / search_text": (WORDS_AIMS, True),
     }
     rows = []
