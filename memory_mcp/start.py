@@ -5,7 +5,6 @@ them. Half of one program running on half of another would fail far from the cau
 thing asked, before either is imported.
 """
 
-import os
 import sys
 from collections.abc import Iterable
 from importlib.util import find_spec
@@ -24,9 +23,6 @@ def main() -> int:
                 "Start from another folder, or install memory-mcp in an environment of its own.\n"
             )
         return 1
-    # onnxruntime 1.31 otherwise reports its use to Microsoft, from its import on, and keeps a device id in
-    # ~/.cache; its own disable_telemetry_events() comes too late for that
-    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     from memory_mcp.cli import main as run
 
     return run()

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.records import Rows, Vector
+from retrieval.runtime import onnx_runtime
 
 __all__ = ["Hnsw"]
 
@@ -69,7 +70,7 @@ class Hnsw:
 def _new_index(dimensions: int) -> Any:
     # First, though it is not used here: with usearch loaded before it, onnxruntime crashes the process when
     # the encoder imports it (usearch 2.26, onnxruntime 1.31). The other way round both work.
-    import onnxruntime  # type: ignore[import-untyped]  # noqa: F401
+    onnx_runtime()
     from usearch.index import Index
 
     return Index(

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from retrieval.embedding.onnx import clip
 from retrieval.embedding.registry import DEFAULT_MODEL, Hub, ModelSpec
 from retrieval.errors import EncoderFailed
+from retrieval.runtime import onnx_runtime
 
 if TYPE_CHECKING:
     from fastembed import TextEmbedding
@@ -104,6 +105,7 @@ def open_fetched(spec: ModelSpec, source: Hub, folder: Path, *, batch_size: int)
     Also models that fastembed lists itself are registered under a name of ours: its rows change
     between releases (pooling did), and vectors in a database must keep their meaning.
     """
+    onnx_runtime()  # before fastembed imports it by itself
     from fastembed import TextEmbedding
     from fastembed.common.model_description import ModelSource, PoolingType
 

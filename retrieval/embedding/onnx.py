@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from retrieval.embedding.registry import Bundled, ModelSpec
 from retrieval.errors import EncoderFailed
 from retrieval.records import Vector
+from retrieval.runtime import onnx_runtime
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -131,7 +132,7 @@ def load_folder(spec: ModelSpec, folder: Path) -> OnnxModel:
     weights = _read_checked(folder / "model.onnx", sums)
     vocabulary = _read_checked(folder / "tokenizer.json", sums)
 
-    import onnxruntime  # type: ignore[import-untyped]
+    onnxruntime = onnx_runtime()
     from tokenizers import Tokenizer
 
     options = onnxruntime.SessionOptions()

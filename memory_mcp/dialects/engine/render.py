@@ -125,7 +125,10 @@ def indexed(found: "Indexed") -> Reply:
 
 
 def code(found: "Iterable[FoundCode]") -> Reply:
-    """Chunks, best first; ``stale`` is there only when a file has changed and could not be read again."""
+    """Chunks, best first, with scores between 0 and 1.
+
+    ``stale`` is there only when a file has changed and could not be read again.
+    """
     results = [
         {
             "id": one.chunk.id,
@@ -136,7 +139,7 @@ def code(found: "Iterable[FoundCode]") -> Reply:
             "end_line": one.chunk.end_line,
             "chunk_type": one.chunk.chunk_type,
             "name": one.chunk.name or None,
-            "score": _score(one.ranked.score),
+            "score": _between(one.ranked.score),
         }
         | _given({"stale": one.is_stale or None})
         for one in found
@@ -236,7 +239,7 @@ def _scores(score: float, hit: "Hit | Ranked") -> Reply:
     where a channel did not find the record.
     """
     return {
-        "score": _score(1.0 / (1.0 + math.exp(-score))),
+        "score": _between(score),
         "vector_score": _score(hit.vector),
         "bm25_score": _score(hit.bm25),
         "ppr_score": _score(None if hit.ppr is None else math.exp(hit.ppr)),
@@ -278,6 +281,11 @@ def _encoder(state: "EncoderState") -> Reply:
 
 def _given(fields: dict[str, Any]) -> Reply:
     return {name: value for name, value in fields.items() if value is not None}
+
+
+def _between(score: float) -> float:
+    """A score without bounds brought between 0 and 1 by the logistic function, in the same order."""
+    return _score(1.0 / (1.0 + math.exp(-score)))
 
 
 def _score(score: float | None) -> float:

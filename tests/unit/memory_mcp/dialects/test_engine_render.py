@@ -121,7 +121,7 @@ def a_project(**fields: Any) -> Project:
 def test_code_is_written_as_specified_and_stale_only_when_it_is() -> None:
     fresh = {
         "id": "c", "file_path": "src/main.py", "content": "def main(): ...", "language": "python",
-        "start_line": 1, "end_line": 4, "chunk_type": "function", "name": "main", "score": 0.9,
+        "start_line": 1, "end_line": 4, "chunk_type": "function", "name": "main", "score": 0.710950,
     }  # fmt: skip
     reply = render.code([FoundCode(a_chunk(), a_ranked()), FoundCode(a_chunk(name=""), a_ranked(), True)])
     assert reply == {"results": [fresh, fresh | {"name": None, "stale": True}], "count": 2}
