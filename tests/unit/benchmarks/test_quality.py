@@ -41,7 +41,9 @@ def a_set() -> EvalSet:
 @pytest.fixture(autouse=True)
 def fake_model(monkeypatch: pytest.MonkeyPatch) -> None:
     def opened_with_fake(folder: Path) -> Engine:
-        return open_engine(some_settings(folder), encoder=an_encoder())
+        engine = open_engine(some_settings(folder), encoder=an_encoder())
+        engine.wait(30)
+        return engine
 
     monkeypatch.setattr(quality_store, "_open", opened_with_fake)
 
