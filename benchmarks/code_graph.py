@@ -18,10 +18,9 @@ from indexer.symbols import Symbols
 from indexer.symbols_note import from_note
 from retrieval.channels.pagerank import pagerank
 from retrieval.code.catalog import CodeCatalog, Known, View
-from retrieval.code.indexes import CodeIndexes
 from retrieval.code.question import read_question
 from retrieval.code.ranking import Ranked, Rules, rank
-from retrieval.code.search import POOL, _by_words
+from retrieval.code.search import POOL, candidates, once
 from retrieval.fusion import Weights
 from retrieval.indexes import Indexes
 from retrieval.records import Ranking, Rows, Scope, Scores, Vector
@@ -109,27 +108,10 @@ def search_with_graph(
     with indexes.current():
         code = indexes.code
         view = code.catalog.view(scope)
-        channels = _channels(code, query, vector, scope, view)
+        channels = candidates(code, query, vector, scope, view)
         channels["ppr"] = graph.walk(_seeds(query, channels, view))
         ranked = rank(query, channels, view, weights, 2 * k, rules)
-        digests = code.catalog.digests(np.array([one.row for one in ranked], dtype=np.int64))
-        once = dict(zip(reversed(digests), reversed(ranked), strict=True))
-        return [one for digest, one in zip(digests, ranked, strict=True) if once[digest] is one][:k]
-
-
-def _channels(
-    code: CodeIndexes, query: str, vector: Vector | None, scope: Scope, view: View
-) -> dict[str, Ranking]:
-    """What production search asks."""
-    words = _by_words(code, query, scope, view)
-    if vector is None:
-        return {"bm25": words}
-    near = code.dense.search(vector, POOL, view.allowed)
-    worded = np.setdiff1d(words.rows, near.rows)
-    cosines = code.dense.score(vector, worded)
-    has = ~np.isnan(cosines)
-    rows, scores = np.concatenate((near.rows, worded[has])), np.concatenate((near.scores, cosines[has]))
-    return {"bm25": words, "vector": Ranking(rows, scores)}
+        return once(code, ranked)[:k]
 
 
 def _seeds(query: str, channels: Mapping[str, Ranking], view: View) -> dict[int, float]:

@@ -19,10 +19,10 @@ from typing import Any
 from benchmarks.code_lineup import add_arguments, opened
 from benchmarks.code_systems import Indexed, System
 from benchmarks.code_tasks import DEPTH, Repository, Task, absent, load_repositories, ndcg, ranks
-from benchmarks.reporting import note, result_path, table, write_result
+from benchmarks.reporting import EVALUATION_DATA, note, result_path, table, write_result
 from benchmarks.samples import Samples
 
-DATA = Path("/work/shared/bench/code_search")
+DATA = EVALUATION_DATA / "code_search"
 """Where the questions lie unless said otherwise; they are no part of this project."""
 
 

@@ -25,9 +25,9 @@ from typing import Any
 
 from benchmarks.code_lineup import add_arguments, opened
 from benchmarks.code_systems import Indexed, Place, System
-from benchmarks.reporting import note, result_path, table, write_result
+from benchmarks.reporting import EVALUATION_DATA, note, result_path, table, write_result
 
-DATA = Path("/work/shared/bench/code_search/swebench_verified_dev.jsonl.xz")
+DATA = EVALUATION_DATA / "code_search" / "swebench_verified_dev.jsonl.xz"
 """Where the issues lie unless said otherwise; they are no part of this project."""
 CHUNKS = 1_000
 """Chunks that are asked for, so that ten files are among them: a long test file alone has a hundred."""

@@ -19,11 +19,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from benchmarks.reporting import note
+from benchmarks.reporting import EVALUATION_DATA, note
 
 __all__ = ["DATA", "Document", "EvalSet", "Knowledge", "Query", "date_of", "load_sets", "sampled", "unpacked"]
 
-DATA = Path("/work/shared/bench")
+DATA = EVALUATION_DATA
 """Where the sets lie unless said otherwise; they are no part of this project."""
 
 WITH_KNOWLEDGE = "+openie"

@@ -11,9 +11,11 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-__all__ = ["note", "result_path", "table", "verdict", "write_result"]
+__all__ = ["EVALUATION_DATA", "note", "result_path", "table", "verdict", "write_result"]
 
 _ROOT = Path(__file__).resolve().parents[1]
+EVALUATION_DATA = _ROOT.parent / "shared" / "bench"
+"""Where evaluation data lies unless said otherwise: beside the project, of which it is no part."""
 _PACKAGES = (
     "surrealdb mcp numpy onnxruntime tokenizers tantivy usearch PyStemmer rank-bm25 networkx scipy hnswlib"
 ).split()

@@ -136,13 +136,7 @@ class Embedding:
             rows = self.missing()[:STRETCH]
             if not len(rows):
                 return True
-            with self._indexes.lock:
-                chunks = [chunk for chunk in self._indexes.code.shelf.read(rows) if chunk is not None]
-            if not chunks:  # a damaged shelf: the database has them
-                with self._indexes.lock:
-                    ids = self._indexes.code.catalog.ids(rows)
-                chunks = list(self._store.chunks(ids).values())
-            self._embed(chunks)
+            self._embed([chunk for chunk in self._indexes.chunks(rows) if chunk is not None])
 
     def _embed(self, chunks: list[CodeChunk]) -> None:
         model = self._encoder.spec.name

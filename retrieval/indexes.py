@@ -19,8 +19,8 @@ from retrieval.channels.graph import Graph
 from retrieval.channels.lexical import Lexical
 from retrieval.code.indexes import CodeIndexes
 from retrieval.errors import IndexesNotReady, MemoryServerError
-from retrieval.records import Memory, Rows, Scope
-from retrieval.shelf import Shelf
+from retrieval.records import CodeChunk, Memory, Rows, Scope
+from retrieval.shelf import Record, Shelf
 from retrieval.store.changes import Change, Checkpoint, Follower
 from retrieval.store.store import State, Store, Table
 
@@ -126,15 +126,28 @@ class Indexes:
 
     def memories(self, rows: Rows) -> list[Memory]:
         """The memories in ``rows``, in their order, without those that are gone."""
-        with self.lock:
-            records = self.shelf.read(rows)
-            if None not in records:
-                return [memory for memory in records if memory is not None]
-            ids = self.catalog.ids(rows)
-        missing = [key for key, memory in zip(ids, records, strict=True) if memory is None and key]
-        known = self._store.memories(missing)
-        found = (memory or known.get(key) for key, memory in zip(ids, records, strict=True))
+        found = self._read(rows, self.shelf, self.catalog.ids, self._store.memories)
         return [memory for memory in found if memory is not None]
+
+    def chunks(self, rows: Rows) -> list[CodeChunk | None]:
+        """The chunks of code in ``rows``; None for one that is gone."""
+        return self._read(rows, self.code.shelf, self.code.catalog.ids, self._store.chunks)
+
+    def _read(
+        self,
+        rows: Rows,
+        shelf: Shelf[Record],
+        ids_of: Callable[[Rows], list[str]],
+        fetch: Callable[[Sequence[str]], dict[str, Record]],
+    ) -> list[Record | None]:
+        """From the shelf; what is not there, from the database."""
+        with self.lock:
+            records = shelf.read(rows)
+            if None not in records:
+                return records
+            ids = ids_of(rows)
+        known = fetch([key for key, record in zip(ids, records, strict=True) if record is None and key])
+        return [record or known.get(key) for key, record in zip(ids, records, strict=True)]
 
     def bring_up(self) -> None:
         """``catch_up`` for a thread of its own: what goes wrong is kept in ``failed``, for whoever waits."""

@@ -24,7 +24,7 @@ from retrieval.channels.arrays import load_arrays, save_arrays
 from retrieval.records import CodeChunk, Memory, Rows
 from retrieval.store.changes import Change, Checkpoint, Deleted
 
-__all__ = ["Shelf"]
+__all__ = ["Record", "Shelf"]
 
 log = logging.getLogger(__name__)
 

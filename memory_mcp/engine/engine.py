@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 import memory_mcp
 from memory_mcp.engine import about
 from memory_mcp.engine.code import Code
+from memory_mcp.engine.freshness import Freshness
 from memory_mcp.engine.knowledge import Knowledge
 from memory_mcp.engine.memories import Memories
 from memory_mcp.engine.projects import Projects
@@ -73,8 +74,9 @@ class Engine:
         scope = Scope(settings.space, settings.user_id)
         self._look_through(scope)
         self.projects = Projects(store, indexes, encoder, scope, now, self.memories.wait)
-        self.code = Code(store, indexes, encoder, self.projects, self.memories.wait)
-        self.symbols = Symbols(store, indexes, self.projects, self.memories.wait)
+        freshness = Freshness(store, indexes, self.projects)
+        self.code = Code(indexes, encoder, self.projects, freshness, self.memories.wait)
+        self.symbols = Symbols(store, indexes, self.projects, freshness, self.memories.wait)
         self._lock: FolderLock | None = None
         self._catching_up = threading.Thread(target=indexes.bring_up, name="catch-up", daemon=True)
 

@@ -8,18 +8,16 @@ disk since they were indexed are read again first, so that the lines are those o
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 
-from indexer.pipeline import refresh
 from indexer.project_map import ProjectMap, draw_map
 from indexer.signature import signature
 from indexer.symbol_graph import Link, Match, Mention, Symbol, SymbolGraph
 from indexer.symbols_note import from_note
-from indexer.walk import stat_file
 from memory_mcp.engine import checks
+from memory_mcp.engine.freshness import Freshness
 from memory_mcp.engine.projects import Projects
 from retrieval.errors import InvalidInput
 from retrieval.indexes import Indexes
@@ -33,8 +31,6 @@ MAX_REFERENCES = 200
 LEAST_TOKENS, MOST_TOKENS = 100, 32_000
 KEPT_PROJECTS = 4
 """Graphs kept in memory, 80 MB for one of 19,000 definitions in 2,700 files; those asked for last."""
-REREAD_AT_ONCE = 20
-"""Changed files that are read again before an answer, as for a search."""
 _SIGNATURE_LINES = 60
 """Lines of a definition that are read for its signature, annotations included."""
 _LONGEST_TEXT = 200
@@ -95,11 +91,19 @@ class _Kept:
 class Symbols:
     """Definitions and references of the projects of one space."""
 
-    def __init__(self, store: Store, indexes: Indexes, projects: Projects, wait: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        indexes: Indexes,
+        projects: Projects,
+        freshness: Freshness,
+        wait: Callable[[], None],
+    ) -> None:
         """``wait`` returns when the indexes can be used, or raises."""
         self._store = store
         self._indexes = indexes
         self._projects = projects
+        self._freshness = freshness
         self._wait = wait
         self._lock = threading.Lock()
         self._kept: dict[str, _Kept] = {}
@@ -255,12 +259,9 @@ class Symbols:
                 for chunk in self._indexes.code.catalog.file(project, path)
                 if chunk.end_line >= first and (last is None or chunk.start_line <= last)
             ]
-            read = self._indexes.code.shelf.read(np.array([chunk.row for chunk in chunks], dtype=np.int64))
-        lost = [chunk.id for chunk, found in zip(chunks, read, strict=True) if found is None]
-        again = self._store.chunks(lost) if lost else {}
+        read = self._indexes.chunks(np.array([chunk.row for chunk in chunks], dtype=np.int64))
         lines: dict[int, str] = {}
-        for chunk, found in zip(chunks, read, strict=True):
-            record = found or again.get(chunk.id)
+        for chunk, record in zip(chunks, read, strict=True):
             if record is not None:
                 lines.update(enumerate(record.content.split("\n"), start=chunk.start_line))
         return lines
@@ -271,26 +272,7 @@ class Symbols:
         """Ask; if files in the answer changed on disk, read them again and ask once more."""
         with self._lock:
             answer, files = ask()
-            by_project: dict[str, tuple[Project, set[str]]] = {}
+            asked: dict[str, set[str]] = {}
             for project, path in files:
-                by_project.setdefault(project.id, (project, set()))[1].add(path)
-            reread = [self._reread(project, paths) for project, paths in by_project.values()]
-            return ask()[0] if any(reread) else answer
-
-    def _reread(self, project: Project, paths: set[str]) -> bool:
-        root = Path(project.root)
-        if not root.is_dir():  # it may be a volume that is not mounted: its code stays
-            return False
-        known = self._store.code.known_files(project.id, sorted(paths))
-        stale = []
-        for path, before in known.items():
-            file = stat_file(root, path)
-            if file is None or file.stamp != before.stamp:
-                stale.append(path)
-        if not stale or len(stale) > REREAD_AT_ONCE:
-            return False
-        with self._projects.working(project.id) as is_free:
-            if is_free:
-                refresh(self._store, self._indexes, project, stale)
-                self._projects.embedding.wake()
-            return is_free
+                asked.setdefault(project.id, set()).add(path)
+            return ask()[0] if self._freshness.reread(self._freshness.stale(asked)) else answer

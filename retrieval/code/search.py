@@ -14,7 +14,7 @@ from retrieval.fusion import Weights
 from retrieval.indexes import Indexes
 from retrieval.records import Ranking, Scope, Vector
 
-__all__ = ["POOL", "search_code"]
+__all__ = ["POOL", "candidates", "once", "search_code"]
 
 POOL = 150
 """Candidates a channel proposes. 300 are level in NDCG@10 (.902 and .902) and take twice the time."""
@@ -37,19 +37,30 @@ def search_code(
     with indexes.current():
         code = indexes.code
         view = code.catalog.view(scope, language)
-        channels = {"bm25": _by_words(code, query, scope, view)}
-        if vector is not None:
-            near = code.dense.search(vector, POOL, view.allowed)
-            worded = np.setdiff1d(channels["bm25"].rows, near.rows)
-            cosines = code.dense.score(vector, worded)
-            has = ~np.isnan(cosines)
-            channels["vector"] = Ranking(
-                np.concatenate((near.rows, worded[has])), np.concatenate((near.scores, cosines[has]))
-            )
-        ranked = rank(query, channels, view, weights, 2 * k, rules)
-        digests = code.catalog.digests(np.array([one.row for one in ranked], dtype=np.int64))
-        first = dict(zip(reversed(digests), reversed(ranked), strict=True))
-        return [one for digest, one in zip(digests, ranked, strict=True) if first[digest] is one][:k]
+        ranked = rank(query, candidates(code, query, vector, scope, view), view, weights, 2 * k, rules)
+        return once(code, ranked)[:k]
+
+
+def candidates(
+    code: CodeIndexes, query: str, vector: Vector | None, scope: Scope, view: View
+) -> dict[str, Ranking]:
+    """What each channel proposes; what only the words found has its cosine, too."""
+    words = _by_words(code, query, scope, view)
+    if vector is None:
+        return {"bm25": words}
+    near = code.dense.search(vector, POOL, view.allowed)
+    worded = np.setdiff1d(words.rows, near.rows)
+    cosines = code.dense.score(vector, worded)
+    has = ~np.isnan(cosines)
+    rows, scores = np.concatenate((near.rows, worded[has])), np.concatenate((near.scores, cosines[has]))
+    return {"bm25": words, "vector": Ranking(rows, scores)}
+
+
+def once(code: CodeIndexes, ranked: list[Ranked]) -> list[Ranked]:
+    """The first of chunks that say the same."""
+    digests = code.catalog.digests(np.array([one.row for one in ranked], dtype=np.int64))
+    first = dict(zip(reversed(digests), reversed(ranked), strict=True))
+    return [one for digest, one in zip(digests, ranked, strict=True) if first[digest] is one]
 
 
 def _by_words(code: CodeIndexes, query: str, scope: Scope, view: View) -> Ranking:

@@ -10,6 +10,7 @@ import pytest
 
 from indexer import pipeline
 from memory_mcp.engine import code as module
+from memory_mcp.engine import freshness
 from memory_mcp.engine.code import FoundCode
 from memory_mcp.engine.engine import Engine
 from retrieval.embedding.encoder import Encoder
@@ -259,7 +260,7 @@ def test_a_root_that_is_empty_keeps_its_code(indexed: Engine, root: Path) -> Non
 def test_many_changed_files_are_marked_and_left_to_the_indexer(
     indexed: Engine, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "REREAD_AT_ONCE", 0)
+    monkeypatch.setattr(freshness, "REREAD_AT_ONCE", 0)
     read = counting(monkeypatch)
     write_files(root, {"http/router.py": function("dispatch", "return 7")})
     by_path = {one.chunk.path: one for one in indexed.code.search("dispatch router session")}
